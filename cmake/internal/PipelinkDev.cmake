@@ -1,0 +1,26 @@
+# How PipeLink's own libraries are built: one per directory, warnings are errors.
+
+option(PIPELINK_WERROR "Treat warnings as errors" ON)
+set(PIPELINK_SANITIZE "" CACHE STRING "Sanitizers for PipeLink's own code, e.g. address,undefined")
+
+add_library(pipelink_options INTERFACE)
+target_compile_features(pipelink_options INTERFACE cxx_std_20)
+target_compile_options(pipelink_options INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+                                                  $<$<BOOL:${PIPELINK_WERROR}>:-Werror>)
+if(PIPELINK_SANITIZE)
+  target_compile_options(pipelink_options INTERFACE -fsanitize=${PIPELINK_SANITIZE} -fno-omit-frame-pointer
+                                                    -fno-sanitize-recover=undefined)
+  target_link_options(pipelink_options INTERFACE -fsanitize=${PIPELINK_SANITIZE})
+endif()
+
+# pipelink_library(<name> [SOURCES <f>...] [USES <library>...] [PRIVATE_USES <library>...])
+# One static library for the directory that calls it. Includes are written from the top: "packager/base/outcome.h".
+function(pipelink_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES;PRIVATE_USES")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "pipelink_library(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PUBLIC ${arg_USES} PRIVATE pipelink_options ${arg_PRIVATE_USES})
+endfunction()

@@ -1,0 +1,191 @@
+// The contract of one package, as data. Written by capture (from records), carried as contract.json, read by the
+// linker. Names match [a-z][a-z0-9_]* without "__".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "packager/base/diagnostic.h"
+
+namespace pipelink::contract {
+
+/// A number, or an expression over facts and the placement, kept as text until the composition is known.
+/// Names in an expression: a fact owned or used by the component (`tile_m`), or `RING.stages`.
+struct Amount {
+  std::int64_t number = 0;
+  std::string expression;  ///< empty when `number` holds the value
+  bool operator==(const Amount&) const = default;
+};
+
+/// A C++ type as the device pass names it. `size` and `align` in bytes; 0 for void. For a reference, those of the referee.
+struct Type {
+  std::string name;
+  std::int64_t size = 0;
+  std::int64_t align = 0;
+  bool operator==(const Type&) const = default;
+};
+
+enum class Direction { kExport, kImport };
+
+/// A warp-group role: code that some warps of the block run. Symbol: pl__C__role__NAME.
+struct Role {
+  std::string name;
+  SourceSpan where;
+  int warps = 0;
+  int align_warps = 1;    ///< the first warp is a multiple of this; 4 for a warpgroup
+  int registers_min = 24; ///< per thread, multiples of 8
+  int registers_max = 240;
+};
+
+/// A device function offered to, or wanted from, another component. The leading Self is not listed.
+struct Callable {
+  std::string name;
+  SourceSpan where;
+  Direction direction = Direction::kExport;
+  Type result;
+  std::vector<Type> parameters;
+  std::vector<std::string> phases;  ///< import: the phases in which it is called; export: the phases that it runs
+};
+
+/// Shared memory by handle.
+struct Buffer {
+  std::string name;
+  SourceSpan where;
+  Amount bytes;
+  std::int64_t align = 16;
+  std::vector<std::string> live;  ///< phases of this component; empty: always
+};
+
+enum class RingSide { kProducer, kConsumer };
+
+/// stages × stage_bytes with a full and an empty mbarrier per stage. The owner exports it; the other side imports
+/// it and states what it relies on. Absent values were not stated. Convention: full and empty start at phase 0, the
+/// consumer waits first (the producer's first pass over the stages waits on parity 1, which passes).
+struct Ring {
+  std::string name;
+  SourceSpan where;
+  Direction direction = Direction::kExport;
+  RingSide side = RingSide::kConsumer;   ///< what this component is
+  Amount stages_min, stages_max;         ///< owner; equal for a fixed depth
+  std::optional<Amount> stage_bytes;
+  std::int64_t align = 1024;             ///< of a stage
+  std::optional<Amount> full_arrivals;   ///< arrivals that complete the full barrier
+  std::optional<Amount> transaction_bytes;  ///< bytes expected on the full barrier per stage; 0: none
+  std::optional<Amount> empty_arrivals;  ///< arrivals that complete the empty barrier
+  int tier = 0;                          ///< deeper first: lower tiers before higher
+  int weight = 1;
+  std::vector<std::string> live;
+};
+
+/// `count` mbarriers, each initialised to `arrivals`.
+struct Mbarriers {
+  std::string name;
+  SourceSpan where;
+  Amount count;
+  Amount arrivals;
+};
+
+/// One hardware barrier (ids 0..15; 0 belongs to the dispatch kernel).
+struct NamedBarrier {
+  std::string name;
+  SourceSpan where;
+  Amount threads;
+  std::vector<std::string> live;
+};
+
+enum class FactType { kInteger, kBoolean, kReal, kText };
+
+/// A fact that the component owns (export) or reads (import). Values are kept as text in canonical form.
+struct Fact {
+  std::string name;
+  SourceSpan where;
+  Direction direction = Direction::kExport;
+  FactType type = FactType::kInteger;
+  std::string cpp_type;             ///< `int`, `bool`, `float`…: what the stub returns
+  bool settable = false;
+  std::optional<Amount> value;      ///< owner: the value, or a settable fact's default. Import: the value if nobody owns it
+  std::string text_value;           ///< for kReal and kText
+  std::vector<std::int64_t> domain; ///< settable: the values it may take, ascending
+};
+
+/// A condition that must hold in every composition: an expression whose value must not be 0.
+struct Requirement {
+  std::string name;
+  SourceSpan where;
+  std::string expression;
+};
+
+/// A tile of a tensor that passes between components.
+struct TensorPort {
+  std::string name;
+  SourceSpan where;
+  Direction direction = Direction::kExport;
+  std::string element;             ///< "f32", "bf16", …
+  std::vector<std::int64_t> tile;  ///< extents, e.g. {64, 256}
+  std::string space;               ///< "registers", "shared", "tensor_memory"
+  std::string scope;               ///< who holds it together: "warp", "warpgroup", "block"
+  std::string layout;              ///< (thread, value) → linear tile index, row-major, in CuTe's shape:stride notation
+  std::string via;                 ///< the callable of this component that carries it
+  int parameter = 0;               ///< which parameter of that callable
+};
+
+/// A part of a component's time. Order edges within an iteration and to the next one.
+struct Phase {
+  std::string name;
+  SourceSpan where;
+  std::vector<std::string> after;           ///< phases of the same iteration that are over before this one begins
+  std::vector<std::string> after_previous;  ///< phases of the previous iteration that are over before this one begins
+};
+
+struct Field {
+  std::string name;
+  std::int64_t offset = 0;
+  std::int64_t size = 0;
+  bool operator==(const Field&) const = default;
+};
+
+/// The kernel parameters that the component reads, a struct of its public header.
+struct ParameterRegion {
+  std::string type;  ///< qualified C++ name
+  std::string header;
+  SourceSpan where;
+  std::int64_t size = 0;
+  std::int64_t align = 0;
+  std::vector<Field> fields;
+};
+
+/// A static library beside the package. `arguments` is the C++ type of what the caller lends, of the public header.
+struct HostProvider {
+  std::string symbol;
+  std::string arguments;
+  std::string header;
+  int abi = 0;
+  std::string library;  ///< file name beside the .plk
+  std::string sha256;
+};
+
+struct Contract {
+  std::string component;
+  std::string version;
+  std::string arch;     ///< "sm_90a"
+  std::string toolkit;  ///< "13.0"
+  SourceSpan where;
+  std::vector<Role> roles;
+  std::vector<Callable> callables;
+  std::vector<Buffer> buffers;
+  std::vector<Ring> rings;
+  std::vector<Mbarriers> mbarriers;
+  std::vector<NamedBarrier> named_barriers;
+  std::vector<Fact> facts;
+  std::vector<Requirement> requirements;
+  std::vector<TensorPort> tensors;
+  std::vector<Phase> phases;
+  std::optional<ParameterRegion> parameters;
+  std::optional<HostProvider> host;
+  std::vector<std::string> mutable_data;  ///< static device or shared variables found in the object: no second instance
+  std::vector<std::string> weak;          ///< weak functions left in the twin, "symbol digest"
+};
+
+}  // namespace pipelink::contract
