@@ -1,0 +1,305 @@
+// Records: what an annotation leaves in the object. Text, built at compile time, read from the PTX twin by `pipelink
+// pack`. Format: linker/DESIGN.md, "Records".
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <type_traits>
+
+namespace pipelink::detail {
+
+constexpr std::size_t length(const char* text) {
+  std::size_t n = 0;
+  while (text[n] != '\0') ++n;
+  return n;
+}
+
+/// A compiler that was given an absolute path would put a machine's path into the package: keep the file name only.
+/// pipelink_add_component maps the source root away, so that a relative path is kept.
+constexpr const char* portable_path(const char* path) {
+  if (path[0] != '/') return path;
+  const char* name = path;
+  for (const char* p = path; *p != '\0'; ++p)
+    if (*p == '/') name = p + 1;
+  return name;
+}
+
+/// Writes fields into `out`, or only counts when `out` is null.
+struct RecordWriter {
+  char* out = nullptr;
+  std::size_t size = 0;
+
+  constexpr void put(char c) {
+    if (out != nullptr) out[size] = c;
+    ++size;
+  }
+  constexpr void raw(const char* text, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (text[i] == '\n' || text[i] == '\\') put('\\');
+      put(text[i] == '\n' ? 'n' : text[i]);
+    }
+  }
+  constexpr void raw(const char* text) { raw(text, length(text)); }
+  constexpr void number(long long value) {
+    char digits[20] = {};
+    int n = 0;
+    if (value < 0) put('-');
+    unsigned long long rest = value < 0 ? 0ULL - static_cast<unsigned long long>(value) : static_cast<unsigned long long>(value);
+    do {
+      digits[n++] = static_cast<char>('0' + rest % 10);
+      rest /= 10;
+    } while (rest != 0);
+    while (n > 0) put(digits[--n]);
+  }
+  constexpr void field(const char* key, const char* value) { field(key, value, length(value)); }
+  constexpr void field(const char* key, const char* value, std::size_t n) {
+    raw(key);
+    put('=');
+    raw(value, n);
+    put('\n');
+  }
+  constexpr void field(const char* key, long long value) {
+    raw(key);
+    put('=');
+    number(value);
+    put('\n');
+  }
+  /// One field per item of a comma-separated list; blanks around items are dropped.
+  constexpr void list(const char* key, const char* items) {
+    for (const char* p = items; *p != '\0';) {
+      while (*p == ' ' || *p == ',') ++p;
+      const char* begin = p;
+      while (*p != '\0' && *p != ',') ++p;
+      const char* end = p;
+      while (end > begin && end[-1] == ' ') --end;
+      if (end > begin) field(key, begin, static_cast<std::size_t>(end - begin));
+    }
+  }
+};
+
+/// A number, or an expression over facts as text ("tile_m * tile_k * 2"). Default: not stated.
+struct Amount {
+  long long number = 0;
+  const char* expression = nullptr;
+  bool stated = false;
+  constexpr Amount() = default;
+  template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
+  constexpr Amount(T value) : number(static_cast<long long>(value)), stated(true) {}  // NOLINT
+  constexpr Amount(const char* text) : expression(text), stated(true) {}              // NOLINT
+  constexpr void write(RecordWriter& w, const char* key) const {
+    if (!stated) return;
+    if (expression != nullptr) w.field(key, expression);
+    else w.field(key, number);
+  }
+};
+
+struct Integers {
+  long long values[16] = {};
+  int count = 0;
+  constexpr Integers() = default;
+  constexpr Integers(std::initializer_list<long long> list) {  // NOLINT
+    for (long long v : list) values[count++] = v;
+  }
+  constexpr void write(RecordWriter& w, const char* key) const {
+    for (int i = 0; i < count; ++i) w.field(key, values[i]);
+  }
+};
+
+struct Range {
+  Amount min, max;
+};
+
+// ---- types, as the device compiler spells them ---------------------------------------------------------------------
+
+template <class T>
+constexpr const char* pretty() {
+  return __PRETTY_FUNCTION__;  // "… [with T = TYPE]"
+}
+
+template <class T>
+struct TypeText {
+  const char* begin;
+  std::size_t size;
+  constexpr TypeText() : begin(pretty<T>()), size(0) {
+    const char* p = begin;
+    while (!(p[0] == 'T' && p[1] == ' ' && p[2] == '=' && p[3] == ' ')) ++p;
+    begin = p + 4;
+    size = length(begin) - 1;  // without the closing bracket
+  }
+};
+
+template <class T, class = void>
+struct Extent {
+  static constexpr long long size = 0, align = 0;
+};
+template <class T>
+struct Extent<T, std::void_t<decltype(sizeof(std::remove_reference_t<T>))>> {
+  static constexpr long long size = sizeof(std::remove_reference_t<T>), align = alignof(std::remove_reference_t<T>);
+};
+
+template <class T>
+constexpr void write_type(RecordWriter& w, const char* key, const char* key_size, const char* key_align) {
+  const TypeText<T> text;
+  w.field(key, text.begin, text.size);
+  if constexpr (std::is_void_v<T>) {
+    w.field(key_size, 0LL);
+    w.field(key_align, 0LL);
+  } else {
+    w.field(key_size, Extent<T>::size);
+    w.field(key_align, Extent<T>::align);
+  }
+}
+
+template <class F>
+struct Signature;  // the first parameter of an entry point must be pipelink::Self
+template <class R, class SelfType, class... A>
+struct Signature<R(SelfType, A...)> {
+  using Self = SelfType;
+  static constexpr void write(RecordWriter& w) {
+    write_type<R>(w, "result", "result_size", "result_align");
+    (write_type<A>(w, "parameter", "parameter_size", "parameter_align"), ...);
+  }
+};
+
+// ---- from a definition to bytes ------------------------------------------------------------------------------------
+
+template <std::size_t N>
+struct RecordText {
+  char bytes[N];
+};
+
+template <class Definition>
+constexpr void write_record(RecordWriter& w) {
+  w.raw("pipelink-record/1");
+  w.put('\n');
+  w.field("component", Definition::component);
+  w.field("kind", Definition::kind);
+  w.field("name", Definition::name);
+  w.field("file", portable_path(Definition::file));
+  w.field("line", Definition::line);
+  Definition::write(w);
+}
+
+template <class Definition>
+constexpr std::size_t record_size() {
+  RecordWriter w;
+  write_record<Definition>(w);
+  return w.size + 1;
+}
+
+template <class Definition>
+constexpr auto record() {
+  RecordText<record_size<Definition>()> text{};
+  RecordWriter w{text.bytes};
+  write_record<Definition>(w);
+  return text;
+}
+
+// ---- what each annotation may say: the fields of its braces --------------------------------------------------------
+
+struct RoleOptions {
+  int warps = 0;
+  Range registers = {24, 240};  ///< per thread, multiples of 8
+  int align_warps = 0;          ///< 0: 4 when `warps` is a multiple of 4, else 1
+  constexpr void write(RecordWriter& w) const {
+    w.field("warps", static_cast<long long>(warps));
+    w.field("align_warps", static_cast<long long>(align_warps != 0 ? align_warps : warps % 4 == 0 ? 4 : 1));
+    registers.min.write(w, "registers_min");
+    registers.max.write(w, "registers_max");
+  }
+};
+
+struct BufferOptions {
+  Amount bytes;
+  long long align = 16;
+  const char* live = "";  ///< phases, comma-separated; empty: always
+  constexpr void write(RecordWriter& w) const {
+    bytes.write(w, "bytes");
+    w.field("align", align);
+    w.list("live", live);
+  }
+};
+
+enum class Side { kProducer, kConsumer };
+
+struct RingOptions {
+  Side side = Side::kConsumer;  ///< what this component does with the ring
+  Range stages;                 ///< owner: how deep it may be
+  Amount stage_bytes;
+  long long align = 1024;
+  Amount full_arrivals, transaction_bytes, empty_arrivals;
+  int tier = 0, weight = 1;
+  const char* live = "";
+  constexpr void write(RecordWriter& w) const {
+    w.field("side", side == Side::kProducer ? "producer" : "consumer");
+    stages.min.write(w, "stages_min");
+    stages.max.write(w, "stages_max");
+    stage_bytes.write(w, "stage_bytes");
+    w.field("align", align);
+    full_arrivals.write(w, "full_arrivals");
+    transaction_bytes.write(w, "transaction_bytes");
+    empty_arrivals.write(w, "empty_arrivals");
+    w.field("tier", static_cast<long long>(tier));
+    w.field("weight", static_cast<long long>(weight));
+    w.list("live", live);
+  }
+};
+
+struct MbarriersOptions {
+  Amount count = 1;
+  Amount arrivals = 1;
+  constexpr void write(RecordWriter& w) const {
+    count.write(w, "count");
+    arrivals.write(w, "arrivals");
+  }
+};
+
+struct NamedBarrierOptions {
+  int threads = 0;  ///< a multiple of 32: all threads that take part
+  const char* live = "";
+  constexpr void write(RecordWriter& w) const {
+    w.field("threads", static_cast<long long>(threads));
+    w.list("live", live);
+  }
+};
+
+struct SettableOptions {
+  Amount value;     ///< the default
+  Integers domain;  ///< all values that the component can take
+};
+
+struct TensorOptions {
+  const char* element = "";   ///< "f32", "bf16", …
+  Integers tile;              ///< extents, row-major
+  const char* space = "registers";
+  const char* scope = "warpgroup";
+  const char* layout = "";    ///< (thread, value) → row-major tile index, CuTe shape:stride
+  const char* via = "";       ///< the callable of this component that carries it
+  int parameter = 0;          ///< which parameter of that callable, not counting Self
+  constexpr void write(RecordWriter& w) const {
+    w.field("element", element);
+    tile.write(w, "tile");
+    w.field("space", space);
+    w.field("scope", scope);
+    w.field("layout", layout);
+    w.field("via", via);
+    w.field("parameter", static_cast<long long>(parameter));
+  }
+};
+
+struct PhaseOptions {
+  const char* after = "";           ///< phases of the same iteration that are over before this one begins
+  const char* after_previous = "";  ///< phases of the previous iteration that are over before this one begins
+  constexpr void write(RecordWriter& w) const {
+    w.list("after", after);
+    w.list("after_previous", after_previous);
+  }
+};
+
+template <class T>
+struct FactType {
+  static_assert(std::is_integral_v<T>, "a fact is an integer or bool");
+  static constexpr const char* name = std::is_same_v<T, bool> ? "boolean" : "integer";
+};
+
+}  // namespace pipelink::detail
