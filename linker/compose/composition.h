@@ -44,25 +44,36 @@ struct LinkOptions {
   std::uint64_t limit = 64'000'000;  ///< placement work limit, units of linker/place
 };
 
+/// A composition file's own entries, as messages and users write them: "BIND a.port=b.port", "SET owner.fact",
+/// "RING owner.ring" → line of the file. Empty for a composition made in code.
+using EntryLines = std::map<std::string, int>;
+
 struct Composition {
   std::string name;
   std::string arch;
   std::string file;                     ///< the composition file's name, for messages
   std::vector<PackageInput> packages;   ///< sorted by component name
   std::vector<Instance> instances;      ///< sorted by name
-  std::vector<std::pair<std::string, std::string>> bind;  ///< ("instance.port", "instance.port"), sorted
+  std::vector<std::pair<std::string, std::string>> bind;  ///< ("instance.port", "instance.port"), sorted, once each
   std::map<std::string, std::string> set;                 ///< "instance.fact" → value text
   std::map<std::string, RingPreference> rings;            ///< "instance.ring"
   Launch launch;
   LinkOptions options;
+  EntryLines lines;
 
   const contract::Contract& contract(std::size_t instance) const {
     return packages[instances[instance].package].contract;
   }
+
+  /// Where the file says `entry`.
+  SourceSpan where(const std::string& entry) const {
+    const auto it = lines.find(entry);
+    return {file, it == lines.end() ? 0 : it->second};
+  }
 };
 
-/// Reads `path` and every package that it names (digests verified). Errors: I-JSON, I-COMPOSITION, I-FILE, I-PACKAGE,
-/// I-DIGEST, I-FORMAT; L-NAME for two components of one name without `as`.
+/// Reads `path` and every package that it names (digests verified): parse_composition, read_package, assemble.
+/// Errors: I-FILE, I-PACKAGE, I-DIGEST and those of composition_file.h.
 Outcome<Composition> read_composition(const std::string& path);
 
 }  // namespace pipelink

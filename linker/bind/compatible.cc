@@ -1,0 +1,166 @@
+#include "linker/bind/compatible.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "linker/bind/words.h"
+#include "packager/contract/expression.h"
+
+namespace pipelink::binding {
+namespace {
+
+using contract::Callable;
+using contract::Direction;
+using contract::Ring;
+using contract::TensorPort;
+using contract::Type;
+
+constexpr RingProperty kRingProperties[] = {
+    {"stage_bytes", &Ring::stage_bytes},
+    {"full_arrivals", &Ring::full_arrivals},
+    {"transaction_bytes", &Ring::transaction_bytes},
+    {"empty_arrivals", &Ring::empty_arrivals},
+};
+
+/// A type's name without const, volatile and references: "const float (&)[4]" and "float[4]" are the same.
+std::string bare(const std::string& name) {
+  std::string out, word;
+  const auto flush = [&] {
+    if (word != "const" && word != "volatile") out += word;
+    word.clear();
+  };
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
+      word += c;
+      continue;
+    }
+    flush();
+    if (c != ' ' && c != '&' && c != '(' && c != ')') out += c;
+  }
+  flush();
+  return out;
+}
+
+std::string size_text(const Type& type) {
+  return counted(static_cast<std::size_t>(std::max<std::int64_t>(type.size, 0)), "byte") + " aligned to " +
+         std::to_string(type.align);
+}
+
+void compare_type(const std::string& what, const Side& a, const Type& x, const Side& b, const Type& y,
+                  std::vector<std::string>& faults) {
+  if (x == y) return;
+  if (x.name == y.name) {
+    faults.push_back(what + ", " + quoted(x.name) + ", has " + size_text(x) + " in " + a.owner + " and " + size_text(y) +
+                     " in " + b.owner);
+    return;
+  }
+  std::string fault = what + " is " + quoted(x.name) + " in " + a.owner + " and " + quoted(y.name) + " in " + b.owner;
+  if (bare(x.name) == bare(y.name)) fault += ", which differ in const, volatile or reference only";
+  faults.push_back(std::move(fault));
+}
+
+std::string tile_text(const std::vector<std::int64_t>& tile) {
+  std::vector<std::string> parts;
+  for (const std::int64_t extent : tile) parts.push_back(std::to_string(extent));
+  return joined(parts, "x");
+}
+
+}  // namespace
+
+std::string signature_text(const Callable& callable) {
+  std::vector<std::string> parameters;
+  for (const Type& type : callable.parameters) parameters.push_back(type.name);
+  return callable.result.name + "(" + joined(parameters, ", ") + ")";
+}
+
+std::vector<std::string> signature_faults(const Side& a, const Callable& x, const Side& b, const Callable& y) {
+  std::vector<std::string> faults;
+  compare_type("the result", a, x.result, b, y.result, faults);
+  if (x.parameters.size() != y.parameters.size()) {
+    faults.push_back(a.owner + " has " + counted(x.parameters.size(), "parameter") + " and " + b.owner + " has " +
+                     std::to_string(y.parameters.size()));
+  }
+  for (std::size_t i = 0; i < std::min(x.parameters.size(), y.parameters.size()); ++i) {
+    compare_type("parameter " + std::to_string(i), a, x.parameters[i], b, y.parameters[i], faults);
+  }
+  return faults;
+}
+
+std::string tensor_text(const TensorPort& tensor) {
+  return tensor.element + " " + tile_text(tensor.tile) + " in " + tensor.space + " of a " + tensor.scope;
+}
+
+std::vector<std::string> tensor_faults(const Side& a, const TensorPort& x, const Side& b, const TensorPort& y) {
+  std::vector<std::string> faults;
+  const auto compare = [&](const char* what, const std::string& p, const std::string& q) {
+    if (p != q) faults.push_back(std::string(what) + " is " + p + " in " + a.owner + " and " + q + " in " + b.owner);
+  };
+  compare("the element", x.element, y.element);
+  compare("the tile", tile_text(x.tile), tile_text(y.tile));
+  compare("the space", x.space, y.space);
+  compare("the scope", x.scope, y.scope);
+  return faults;
+}
+
+std::span<const RingProperty> ring_properties() { return kRingProperties; }
+
+std::string ring_text(const Ring& ring) {
+  std::string out(word_of(ring.side));
+  for (const RingProperty& property : kRingProperties) {
+    if (const auto& amount = ring.*property.value) {
+      out += std::string(", ") + property.name + " " + contract::to_text(*amount);
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> ring_faults(const Side& a, const Ring& x, const Side& b, const Ring& y) {
+  std::vector<std::string> faults;
+  if (x.side == y.side) faults.push_back("both are the " + std::string(word_of(x.side)));
+  for (const RingProperty& property : kRingProperties) {
+    const auto &p = x.*property.value, &q = y.*property.value;
+    if (!p || !q || !p->expression.empty() || !q->expression.empty() || p->number == q->number) continue;
+    faults.push_back(std::string(property.name) + " is " + std::to_string(p->number) + " in " + a.owner + " and " +
+                     std::to_string(q->number) + " in " + b.owner);
+  }
+  return faults;
+}
+
+std::vector<std::size_t> tensors_via(const contract::Contract& contract, const std::string& callable) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < contract.tensors.size(); ++i) {
+    if (contract.tensors[i].via == callable) found.push_back(i);
+  }
+  return found;
+}
+
+std::string callable_misfit(const Side& importer, const Callable& import, const Side& exporter,
+                            const Callable& exported) {
+  std::vector<std::string> faults = signature_faults(importer, import, exporter, exported);
+  if (!faults.empty()) return joined(faults, "; ");
+  // Every tensor that one side takes must be one that the other side gives on the same parameter.
+  const auto taken = [&](const Side& a, const Callable& f, const Side& b, const Callable& g) {
+    for (const std::size_t i : tensors_via(a.contract, f.name)) {
+      const TensorPort& x = a.contract.tensors[i];
+      if (x.direction != Direction::kImport) continue;
+      bool given = false;
+      for (const std::size_t k : tensors_via(b.contract, g.name)) {
+        const TensorPort& y = b.contract.tensors[k];
+        if (y.direction != Direction::kExport || y.parameter != x.parameter) continue;
+        given = true;
+        for (const std::string& fault : tensor_faults(a, x, b, y)) {
+          faults.push_back("of tensor " + quoted(x.name) + " " + fault);
+        }
+      }
+      if (!given) {
+        faults.push_back(b.owner + " gives no tensor on parameter " + std::to_string(x.parameter) + " for " +
+                         quoted(x.name));
+      }
+    }
+  };
+  taken(importer, import, exporter, exported);
+  taken(exporter, exported, importer, import);
+  return joined(faults, "; ");
+}
+
+}  // namespace pipelink::binding

@@ -1,0 +1,88 @@
+#include "linker/bind/fact_type.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "linker/bind/words.h"
+
+namespace pipelink::binding {
+namespace {
+
+using contract::FactType;
+
+template <class Number>
+bool parse_number(std::string_view text, Number& number) {
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return status == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+struct NamedRange {
+  std::string_view type;
+  Range range;
+};
+constexpr NamedRange kRanges[] = {
+    {"bool", {0, 1}},
+    {"signed char", {-128, 127}},
+    {"unsigned char", {0, 255}},
+    {"short", {-32768, 32767}},
+    {"unsigned short", {0, 65535}},
+    {"int", {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()}},
+    {"unsigned", {0, std::numeric_limits<std::uint32_t>::max()}},
+    {"unsigned int", {0, std::numeric_limits<std::uint32_t>::max()}},
+    {"unsigned long", {0, kMost}},
+    {"unsigned long long", {0, kMost}},
+};
+
+}  // namespace
+
+bool parse_value(std::string_view text, FactType type, FactValue& value) {
+  value.type = type;
+  switch (type) {
+    case FactType::kInteger: return parse_number(text, value.integer);
+    case FactType::kBoolean:
+      value.integer = text == "true" || text == "1";
+      return value.integer || text == "false" || text == "0";
+    case FactType::kReal: {
+      double number = 0;
+      if (!parse_number(text, number) || !std::isfinite(number)) return false;
+      char buffer[64];
+      value.text.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
+      return true;
+    }
+    case FactType::kText: value.text = text; return true;
+  }
+  return false;
+}
+
+std::string value_text(std::int64_t value, FactType type) {
+  if (type == FactType::kBoolean && (value == 0 || value == 1)) return value ? "true" : "false";
+  return std::to_string(value);
+}
+
+std::string value_text(const FactValue& value) {
+  const bool textual = value.type == FactType::kReal || value.type == FactType::kText;
+  return textual ? value.text : value_text(value.integer, value.type);
+}
+
+std::string type_text(const contract::Fact& fact) {
+  return fact.cpp_type.empty() ? std::string(word_of(fact.type)) : quoted(fact.cpp_type);
+}
+
+std::optional<Range> range_of(const contract::Fact& fact) {
+  if (fact.type == FactType::kBoolean) return Range{0, 1};
+  for (const NamedRange& named : kRanges) {
+    if (named.type == fact.cpp_type) return named.range;
+  }
+  return std::nullopt;
+}
+
+std::string domain_text(const contract::Fact& fact) {
+  std::vector<std::string> values;
+  for (const std::int64_t v : fact.domain) values.push_back(value_text(v, fact.type));
+  return joined(values, ", ");
+}
+
+}  // namespace pipelink::binding

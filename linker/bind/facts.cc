@@ -1,0 +1,270 @@
+#include <algorithm>
+
+#include "linker/bind/fact_type.h"
+#include "linker/bind/graph.h"
+#include "linker/bind/passes.h"
+#include "linker/bind/words.h"
+#include "packager/contract/expression.h"
+
+namespace pipelink::binding {
+namespace {
+
+using contract::Direction;
+using contract::Fact;
+
+bool has_default(const Fact& fact) { return fact.value || !fact.text_value.empty(); }
+
+class FactSettler {
+ public:
+  FactSettler(const Composition& composition, const Told& told, bool ports_settled, Bindings& bindings,
+              Diagnostics& faults)
+      : composition_(composition), told_(told), ports_settled_(ports_settled), bindings_(bindings), faults_(faults) {}
+
+  void run() {
+    connect();
+    own();
+    for (std::size_t i = 0; i < composition_.instances.size(); ++i) {
+      for (std::size_t k = 0; k < facts(i).size(); ++k) {
+        if (facts(i)[k].direction == Direction::kImport) settle({i, k});
+      }
+    }
+  }
+
+ private:
+  const std::vector<Fact>& facts(std::size_t instance) const { return composition_.contract(instance).facts; }
+  const Fact& at(PortRef ref) const { return facts(ref.instance)[ref.index]; }
+  const std::string& owner(PortRef ref) const { return composition_.instances[ref.instance].name; }
+  std::string name(PortRef ref) const { return dotted(composition_, ref.instance, at(ref).name); }
+  LabelledFact label(PortRef ref, const std::string& text) const { return {owner(ref), text, at(ref).where}; }
+  LabelledFact reads(PortRef ref) const {
+    return label(ref, "reads fact " + quoted(at(ref).name) + " as " + type_text(at(ref)));
+  }
+  LabelledFact owns(PortRef ref) const {
+    return label(ref, "owns fact " + quoted(at(ref).name) + ", " + type_text(at(ref)));
+  }
+
+  void connect() {
+    for (const std::vector<Binding>* list : {&bindings_.callables, &bindings_.rings}) {
+      for (const Binding& b : *list) {
+        edges_.insert({b.importer.instance, b.exporter.instance});
+        edges_.insert({b.exporter.instance, b.importer.instance});
+      }
+    }
+    part_ = connected_parts(composition_.instances.size(), edges_);
+  }
+
+  void add(PortRef ref, bool defaulted) {
+    bindings_.fact_of[ref.instance][ref.index] = bindings_.facts.size();
+    FactValue value;
+    value.owner = ref.instance;
+    value.index = ref.index;
+    value.type = at(ref).type;
+    value.defaulted = defaulted;
+    bindings_.facts.push_back(std::move(value));
+  }
+
+  void own() {
+    for (std::size_t i = 0; i < composition_.instances.size(); ++i) {
+      bindings_.fact_of.emplace_back(facts(i).size(), Bindings::npos);
+      for (std::size_t k = 0; k < facts(i).size(); ++k) {
+        if (facts(i)[k].direction == Direction::kExport) {
+          add({i, k}, false);
+          owners_[facts(i)[k].name].push_back({i, k});
+        }
+      }
+    }
+  }
+
+  void settle(PortRef ref) {
+    if (told_.faulty.count(ref)) return;
+    if (const auto it = told_.exporter_of.find(ref); it != told_.exporter_of.end()) {
+      take(ref, it->second);
+      return;
+    }
+    std::vector<PortRef> owners;
+    if (const auto it = owners_.find(at(ref).name); it != owners_.end()) {
+      for (const PortRef o : it->second) {
+        if (o.instance != ref.instance) owners.push_back(o);
+      }
+    }
+    if (owners.empty()) {
+      if (has_default(at(ref))) {
+        add(ref, true);
+      } else {
+        missing(ref);
+      }
+      return;
+    }
+    const std::vector<PortRef> nearest = owners.size() == 1 ? owners : nearest_of(ref, owners);
+    if (nearest.size() == 1) {
+      take(ref, nearest.front());
+    } else if (ports_settled_) {
+      several(ref, owners, nearest);
+    }
+  }
+
+  /// Those to which the reader is bound; if to none, those to which it is bound through others; else all.
+  std::vector<PortRef> nearest_of(PortRef ref, const std::vector<PortRef>& owners) const {
+    std::vector<PortRef> direct, indirect;
+    for (const PortRef o : owners) {
+      if (edges_.count({ref.instance, o.instance})) direct.push_back(o);
+      if (part_[ref.instance] == part_[o.instance]) indirect.push_back(o);
+    }
+    return !direct.empty() ? direct : !indirect.empty() ? indirect : owners;
+  }
+
+  void take(PortRef ref, PortRef from) {
+    bindings_.fact_of[ref.instance][ref.index] = bindings_.fact_of[from.instance][from.index];
+    if (at(ref).type == at(from).type) return;
+    Diagnostic d = error("L-FACT-TYPE", "the fact " + quoted(name(from)) + " is read as another type");
+    d.facts = {owns(from), reads(ref)};
+    d.reason = owner(from) + " states " + std::string(word_of(at(from).type)) + " and " + owner(ref) + " reads " +
+               std::string(word_of(at(ref).type));
+    d.help = "read it as " + type_text(at(from)) + " in " + owner(ref);
+    faults_.push_back(std::move(d));
+  }
+
+  void missing(PortRef ref) {
+    Diagnostic d = error("L-FACT-MISSING", "the fact " + quoted(name(ref)) + " has no owner and no default");
+    d.facts.push_back(reads(ref));
+    std::vector<std::string> all;
+    for (const auto& [fact_name, unused] : owners_) all.push_back(fact_name);
+    std::vector<std::string> lines;
+    for (const std::string& near : near_names(at(ref).name, all)) {
+      for (const PortRef o : owners_.at(near)) {
+        if (o.instance == ref.instance) continue;
+        d.facts.push_back(owns(o));
+        if (at(o).type == at(ref).type) lines.push_back(bind_line(name(ref), name(o)));
+      }
+    }
+    const bool own = owners_.count(at(ref).name) > 0;
+    d.reason = "0 " + std::string(own ? "other " : "") + "components of the composition own a fact of this name";
+    d.help = lines.empty() ? "add the component that owns it, or state a default where " + owner(ref) + " reads it"
+                           : joined(lines, " or ");
+    faults_.push_back(std::move(d));
+  }
+
+  void several(PortRef ref, const std::vector<PortRef>& owners, const std::vector<PortRef>& nearest) {
+    Diagnostic d = error("L-FACT-OWNERS", "the fact " + quoted(name(ref)) + " has " + std::to_string(owners.size()) +
+                                              " owners");
+    d.facts.push_back(reads(ref));
+    std::vector<std::string> lines;
+    for (const PortRef o : owners) {
+      const bool near = std::find(nearest.begin(), nearest.end(), o) != nearest.end();
+      const bool bound = near && part_[ref.instance] == part_[o.instance];
+      d.facts.push_back(owns(o));
+      d.facts.back().text += bound ? "; bound to the reader" : "; not bound to the reader";
+      if (at(o).type == at(ref).type) lines.push_back(bind_line(name(ref), name(o)));
+    }
+    const bool any = part_[ref.instance] == part_[nearest.front().instance];
+    d.reason = owner(ref) + " is bound to " + (any ? std::to_string(nearest.size()) : std::string("none")) + " of the " +
+               std::to_string(owners.size()) + " owners; to be the only one, an owner must be bound to the reader alone";
+    d.help = joined(lines, " or ");
+    faults_.push_back(std::move(d));
+  }
+
+  const Composition& composition_;
+  const Told& told_;
+  const bool ports_settled_;
+  Bindings& bindings_;
+  Diagnostics& faults_;
+  Edges edges_;
+  std::vector<std::size_t> part_;
+  std::map<std::string, std::vector<PortRef>> owners_;
+};
+
+}  // namespace
+
+void settle_facts(const Composition& composition, const Told& told, bool ports_settled, Bindings& bindings,
+                  Diagnostics& faults) {
+  FactSettler(composition, told, ports_settled, bindings, faults).run();
+}
+
+void apply_set(const Composition& composition, Bindings& bindings, Diagnostics& faults) {
+  for (const auto& [target, text] : composition.set) {
+    const auto dot = target.find('.');
+    const std::string name = target.substr(0, dot), wanted = dot == std::string::npos ? "" : target.substr(dot + 1);
+    const LabelledFact entry{"composition", "SET " + target + "=" + text, composition.where("SET " + target)};
+    std::vector<std::string> settable;
+    FactValue* value = nullptr;
+    const Fact* import = nullptr;
+    std::string import_owner;
+    for (std::size_t i = 0; i < composition.instances.size(); ++i) {
+      for (std::size_t k = 0; k < composition.contract(i).facts.size(); ++k) {
+        const Fact& f = composition.contract(i).facts[k];
+        const bool owned = f.direction == Direction::kExport;
+        if (owned && f.settable) settable.push_back(dotted(composition, i, f.name));
+        if (composition.instances[i].name != name || f.name != wanted) continue;
+        const std::size_t at = bindings.fact_of[i][k];
+        if (owned) {
+          value = &bindings.facts[at];
+        } else {
+          import = &f;
+          if (at != Bindings::npos && !bindings.facts[at].defaulted) {
+            const FactValue& v = bindings.facts[at];
+            import_owner = dotted(composition, v.owner, composition.contract(v.owner).facts[v.index].name);
+          }
+        }
+      }
+    }
+    if (!value) {
+      Diagnostic d = error("L-SET", "a value is set for " + quoted(target) + ", which no instance owns");
+      d.facts.push_back(entry);
+      if (import) {
+        d.facts.push_back({name, "only reads fact " + quoted(wanted), import->where});
+        d.reason = import_owner.empty() ? "a fact is set at its owner; here there is none, and the reader's default holds"
+                                        : "a fact is set at its owner, which is " + quoted(import_owner);
+        d.help = import_owner.empty() ? "remove it" : "SET " + import_owner + "=" + text;
+      } else {
+        const std::vector<std::string> near = near_names(target, settable);
+        d.reason = settable.empty() ? "this composition has no settable fact"
+                                    : "the settable facts are " + joined(settable, ", ");
+        d.help = near.empty() ? "remove it" : "SET " + near.front() + "=" + text;
+      }
+      faults.push_back(std::move(d));
+      continue;
+    }
+    const Fact& fact = composition.contract(value->owner).facts[value->index];
+    const std::string states = fact.value ? contract::to_text(*fact.value) : fact.text_value;
+    const auto refuse = [&](const char* clause, std::string title, std::string says, std::string reason,
+                            std::string help) {
+      Diagnostic d = error(clause, std::move(title));
+      d.facts = {entry, {name, std::move(says), fact.where}};
+      d.reason = std::move(reason);
+      d.help = std::move(help);
+      faults.push_back(std::move(d));
+      value->set_by_composition = true;  // as if settled: nothing more is said of it
+    };
+    FactValue parsed = *value;
+    if (!fact.settable) {
+      refuse("L-FACT-FIXED", "the fact " + quoted(target) + " is fixed", "states " + quoted(wanted) + " as " + states,
+             "the value is compiled into " + quoted(composition.instances[value->owner].component),
+             "remove SET " + target);
+    } else if (!parse_value(text, fact.type, parsed)) {
+      refuse("L-FACT-TYPE", "the value set for " + quoted(target) + " is of another type",
+             "states " + quoted(wanted) + " as " + type_text(fact),
+             quoted(text) + " is not " + std::string(word_of(fact.type)),
+             fact.domain.empty() ? "set " + std::string(word_of(fact.type))
+                                 : "set one of " + domain_text(fact));
+    } else if (!fact.domain.empty() &&
+               std::find(fact.domain.begin(), fact.domain.end(), parsed.integer) == fact.domain.end()) {
+      const std::int64_t nearest = *std::min_element(
+          fact.domain.begin(), fact.domain.end(), [&](std::int64_t a, std::int64_t b) {
+            const auto distance = [&](std::int64_t v) {
+              return v < parsed.integer ? static_cast<std::uint64_t>(parsed.integer) - static_cast<std::uint64_t>(v)
+                                        : static_cast<std::uint64_t>(v) - static_cast<std::uint64_t>(parsed.integer);
+            };
+            return distance(a) < distance(b);
+          });
+      refuse("L-FACT-DOMAIN", "the value set for " + quoted(target) + " is outside its domain",
+             quoted(wanted) + " is one of " + domain_text(fact),
+             value_text(parsed) + " is none of the " + std::to_string(fact.domain.size()) + " values of the domain",
+             "SET " + target + "=" + value_text(nearest, fact.type));
+    } else {
+      *value = std::move(parsed);
+      value->set_by_composition = true;
+    }
+  }
+}
+
+}  // namespace pipelink::binding

@@ -1,0 +1,254 @@
+#include <algorithm>
+#include <functional>
+
+#include "linker/bind/compatible.h"
+#include "linker/bind/passes.h"
+#include "linker/bind/words.h"
+
+namespace pipelink::binding {
+namespace {
+
+using contract::Contract;
+using contract::Direction;
+
+/// A callable or a ring, seen alike.
+struct Port {
+  PortRef ref;
+  std::string name;
+  SourceSpan where;
+  std::string says;  ///< "as void(int)", "as consumer"
+};
+
+using Misfit = std::function<std::string(PortRef importer, PortRef exporter)>;
+
+struct Candidate {
+  const Port* port;
+  std::string misfit;  ///< empty: it fits
+};
+
+class Settler {
+ public:
+  Settler(const Composition& composition, const Told& told, std::string kind, Misfit misfit, Diagnostics& faults)
+      : composition_(composition), told_(told), kind_(std::move(kind)), misfit_(std::move(misfit)), faults_(faults) {}
+
+  std::vector<Port> imports, exports;
+  bool exclusive = false;  ///< an export has one importer
+  std::vector<Binding> bound;
+  std::set<PortRef> unsettled;  ///< exports that an unsettled import could have meant
+  bool settled = true;
+
+  void run() {
+    std::vector<const Port*> left;
+    for (const Port& p : imports) {
+      if (const auto it = told_.exporter_of.find(p.ref); it != told_.exporter_of.end()) {
+        if (!told_.faulty.count(p.ref)) bound.push_back({p.ref, it->second});
+      } else if (!told_.faulty.count(p.ref)) {
+        left.push_back(&p);
+      }
+    }
+    settled = told_.faulty.empty();
+    take();
+    left = by_name(left);
+    take();
+    for (const Port* p : left) by_fit(*p);
+    std::sort(bound.begin(), bound.end(), [](const Binding& a, const Binding& b) { return a.importer < b.importer; });
+  }
+
+  std::string name(const Port& p) const { return dotted(composition_, p.ref.instance, p.name); }
+  const std::string& owner(const Port& p) const { return composition_.instances[p.ref.instance].name; }
+  LabelledFact fact(const Port& p, Direction direction, const std::string& more = {}) const {
+    return {owner(p), std::string(word_of(direction)) + " " + kind_ + " " + quoted(p.name) + " " + p.says + more, p.where};
+  }
+
+ private:
+  void take() {
+    if (!exclusive) return;
+    for (const Binding& b : bound) taken_.emplace(b.exporter, b.importer);
+  }
+
+  /// Binds the imports that have one namesake; returns those that have none.
+  std::vector<const Port*> by_name(const std::vector<const Port*>& left) {
+    std::vector<const Port*> rest;
+    for (const Port* p : left) {
+      std::vector<Candidate> same;
+      for (const Port& e : exports) {
+        if (e.name != p->name || e.ref.instance == p->ref.instance || taken_.count(e.ref)) continue;
+        same.push_back({&e, misfit_(p->ref, e.ref)});
+      }
+      if (same.size() == 1) {
+        bound.push_back({p->ref, same.front().port->ref});
+      } else if (same.empty()) {
+        rest.push_back(p);
+      } else {
+        ambiguous(*p, same, counted(same.size(), "export") + " of other instances have this name");
+      }
+    }
+    return rest;
+  }
+
+  void by_fit(const Port& p) {
+    std::vector<Candidate> all, fitting;
+    for (const Port& e : exports) {
+      const auto it = taken_.find(e.ref);
+      Candidate c{&e, misfit_(p.ref, e.ref)};
+      if (e.ref.instance == p.ref.instance) {
+        c.misfit = own(c.misfit);
+      } else if (it != taken_.end()) {
+        c.misfit = "its other side is " + name_of(it->second);
+      }
+      if (c.misfit.empty()) fitting.push_back(c);
+      all.push_back(std::move(c));
+    }
+    if (fitting.size() == 1) {
+      bound.push_back({p.ref, fitting.front().port->ref});
+    } else if (fitting.empty()) {
+      unbound(p, all);
+    } else {
+      ambiguous(p, fitting, "no export of another instance has this name, and " + std::to_string(fitting.size()) + " fit");
+    }
+  }
+
+  static std::string own(const std::string& misfit) {
+    return misfit.empty() ? "it is the importer's own, which only a BIND gives it" : "it is the importer's own; " + misfit;
+  }
+
+  std::string name_of(PortRef importer) const {
+    for (const Port& p : imports) {
+      if (p.ref == importer) return name(p);
+    }
+    return {};
+  }
+
+  void ambiguous(const Port& p, const std::vector<Candidate>& candidates, const std::string& reason) {
+    Diagnostic d = error("L-AMBIGUOUS", "the " + kind_ + " " + quoted(name(p)) + " could be bound to " +
+                                            counted(candidates.size(), "export"));
+    d.facts.push_back(fact(p, Direction::kImport));
+    std::vector<std::string> lines;
+    for (const Candidate& c : candidates) {
+      d.facts.push_back(fact(*c.port, Direction::kExport, c.misfit.empty() ? "; fits" : "; does not fit: " + c.misfit));
+      if (c.misfit.empty()) lines.push_back(bind_line(name(p), name(*c.port)));
+      unsettled.insert(c.port->ref);
+    }
+    d.reason = reason;
+    d.help = lines.empty() ? "none of them fits: change one of them, and name it with BIND" : joined(lines, " or ");
+    faults_.push_back(std::move(d));
+    settled = false;
+  }
+
+  void unbound(const Port& p, const std::vector<Candidate>& candidates) {
+    Diagnostic d = error("L-UNBOUND", "nobody exports what the " + kind_ + " " + quoted(name(p)) + " needs");
+    d.facts.push_back(fact(p, Direction::kImport));
+    std::string own_line;
+    for (const Candidate& c : candidates) {
+      d.facts.push_back(fact(*c.port, Direction::kExport, "; rejected: " + c.misfit));
+      unsettled.insert(c.port->ref);
+      if (!exclusive && c.port->ref.instance == p.ref.instance && misfit_(p.ref, c.port->ref).empty()) {
+        own_line = ", or " + bind_line(name(p), name(*c.port));
+      }
+    }
+    d.reason = candidates.empty() ? "0 exports of this kind in the composition"
+                                  : counted(candidates.size(), "export") + " of this kind in the composition, none fits";
+    d.help = "add a component that exports " + kind_ + " " + quoted(p.name) + own_line;
+    faults_.push_back(std::move(d));
+    settled = false;
+  }
+
+  const Composition& composition_;
+  const Told& told_;
+  std::string kind_;
+  Misfit misfit_;
+  Diagnostics& faults_;
+  std::map<PortRef, PortRef> taken_;  ///< exclusive: exporter → importer
+};
+
+template <class List, class Says>
+void collect(std::size_t instance, const List& list, Says says, Settler& settler) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    auto& ports = list[i].direction == Direction::kImport ? settler.imports : settler.exports;
+    ports.push_back({{instance, i}, list[i].name, list[i].where, says(list[i])});
+  }
+}
+
+Side side(const Composition& composition, std::size_t instance) {
+  return {composition.instances[instance].name, composition.contract(instance)};
+}
+
+/// Each ring export has one other side.
+void check_ring_ends(const Settler& rings, const Told& told, Diagnostics& faults) {
+  for (const Port& e : rings.exports) {
+    std::vector<const Port*> others;
+    for (const Binding& b : rings.bound) {
+      if (b.exporter != e.ref) continue;
+      for (const Port& p : rings.imports) {
+        if (p.ref == b.importer) others.push_back(&p);
+      }
+    }
+    if (others.size() == 1) continue;
+    if (others.empty()) {
+      if (rings.unsettled.count(e.ref) || told.faulty.count(e.ref)) continue;
+      Diagnostic d = error("L-UNBOUND", "the ring " + quoted(rings.name(e)) + " has no other side");
+      d.facts.push_back(rings.fact(e, Direction::kExport));
+      for (const Port& p : rings.imports) {
+        if (p.ref.instance == e.ref.instance) continue;
+        const PortRef* to = exporter_of(rings.bound, p.ref);
+        std::string other = "an export in error";
+        for (const Port& x : rings.exports) {
+          if (to && x.ref == *to) other = rings.name(x);
+        }
+        d.facts.push_back(rings.fact(p, Direction::kImport, "; rejected: it is bound to " + other));
+      }
+      d.reason = "1 side of 2: the ring's barriers never complete, and its owner hangs";
+      d.help = "add a component that imports ring " + quoted(e.name) + " as its other side";
+      faults.push_back(std::move(d));
+      continue;
+    }
+    Diagnostic d = error("L-RING", "the ring " + quoted(rings.name(e)) + " has " + std::to_string(others.size()) +
+                                       " other sides");
+    d.facts.push_back(rings.fact(e, Direction::kExport));
+    for (const Port* p : others) d.facts.push_back(rings.fact(*p, Direction::kImport));
+    d.reason = std::to_string(others.size()) + " instances would arrive on barriers that count one; a ring has one producer and "
+               "one consumer";
+    d.help = "leave one of these importers, and give each other one a ring of its own";
+    faults.push_back(std::move(d));
+  }
+}
+
+}  // namespace
+
+bool settle_callables(const Composition& composition, const Told& told, Bindings& bindings, Diagnostics& faults) {
+  const auto misfit = [&](PortRef importer, PortRef exporter) {
+    const Side a = side(composition, importer.instance), b = side(composition, exporter.instance);
+    return callable_misfit(a, a.contract.callables[importer.index], b, b.contract.callables[exporter.index]);
+  };
+  Settler settler(composition, told, "callable", misfit, faults);
+  for (std::size_t i = 0; i < composition.instances.size(); ++i) {
+    collect(i, composition.contract(i).callables,
+            [](const contract::Callable& c) { return "as " + quoted(signature_text(c)); }, settler);
+  }
+  settler.run();
+  bindings.callables = settler.bound;
+  std::set<PortRef> used = settler.unsettled;
+  for (const Binding& b : settler.bound) used.insert(b.exporter);
+  for (const Port& e : settler.exports) {
+    if (!used.count(e.ref)) bindings.dropped.push_back(e.ref);
+  }
+  return settler.settled;
+}
+
+bool settle_rings(const Composition& composition, const Told& told, Bindings& bindings, Diagnostics& faults) {
+  const auto misfit = [&](PortRef importer, PortRef exporter) {
+    const Side a = side(composition, importer.instance), b = side(composition, exporter.instance);
+    return joined(ring_faults(a, a.contract.rings[importer.index], b, b.contract.rings[exporter.index]), "; ");
+  };
+  Settler settler(composition, told, "ring", misfit, faults);
+  settler.exclusive = true;
+  for (std::size_t i = 0; i < composition.instances.size(); ++i) {
+    collect(i, composition.contract(i).rings, [](const contract::Ring& r) { return "as " + ring_text(r); }, settler);
+  }
+  settler.run();
+  check_ring_ends(settler, told, faults);
+  bindings.rings = settler.bound;
+  return settler.settled;
+}
+
+}  // namespace pipelink::binding

@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <optional>
+
+#include "linker/bind/passes.h"
+#include "linker/bind/words.h"
+
+namespace pipelink::binding {
+namespace {
+
+using contract::Contract;
+using contract::Direction;
+
+enum Kind { kCallable, kRing, kFact, kTensor, kKinds };
+constexpr const char* kWords[] = {"callable", "ring", "fact", "tensor"};
+
+struct Port {
+  std::size_t index;
+  Direction direction;
+  SourceSpan where;
+};
+
+/// One end of an entry: the ports of that name, by kind.
+struct End {
+  std::string text;
+  std::size_t instance = 0;
+  std::optional<Port> ports[kKinds];
+};
+
+template <class List>
+std::optional<Port> find(const List& list, const std::string& name) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i].name == name) return Port{i, list[i].direction, list[i].where};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> port_names(const Contract& c) {
+  std::vector<std::string> names;
+  for (const auto& p : c.callables) names.push_back(p.name);
+  for (const auto& p : c.rings) names.push_back(p.name);
+  for (const auto& p : c.facts) names.push_back(p.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class Resolver {
+ public:
+  Resolver(const Composition& composition, Diagnostics& faults) : composition_(composition), faults_(faults) {}
+
+  BindEntries run() {
+    for (const auto& [first, second] : composition_.bind) {
+      entry_ = {"composition", bind_line(first, second), composition_.where(bind_line(first, second))};
+      std::optional<End> a = end(first), b = end(second);
+      if (a && b) {
+        pair(*a, *b);
+      } else {
+        if (a) poison(*a);
+        if (b) poison(*b);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  Told* told(int kind) {
+    Told* const all[] = {&out_.callables, &out_.rings, &out_.facts};
+    return kind < kTensor ? all[kind] : nullptr;
+  }
+
+  void poison(const End& e) {
+    for (int kind = 0; kind < kTensor; ++kind) {
+      if (e.ports[kind]) told(kind)->faulty.insert({e.instance, e.ports[kind]->index});
+    }
+  }
+
+  std::optional<End> end(const std::string& text) {
+    const auto dot = text.find('.');
+    const std::string name = text.substr(0, dot), port = dot == std::string::npos ? "" : text.substr(dot + 1);
+    const auto it = std::find_if(composition_.instances.begin(), composition_.instances.end(),
+                                 [&](const Instance& i) { return i.name == name; });
+    if (it == composition_.instances.end()) {
+      std::vector<std::string> all;
+      for (const Instance& i : composition_.instances) all.push_back(i.name);
+      unknown("a BIND names the instance " + quoted(name) + ", which does not exist", "the instances are ", all,
+              near_names(name, all), [&](const std::string& near) { return near + "." + port; }, text);
+      return std::nullopt;
+    }
+    End e;
+    e.text = text;
+    e.instance = static_cast<std::size_t>(it - composition_.instances.begin());
+    const Contract& c = composition_.contract(e.instance);
+    e.ports[kCallable] = find(c.callables, port);
+    e.ports[kRing] = find(c.rings, port);
+    e.ports[kFact] = find(c.facts, port);
+    e.ports[kTensor] = find(c.tensors, port);
+    if (std::none_of(std::begin(e.ports), std::end(e.ports), [](const auto& p) { return p.has_value(); })) {
+      const std::vector<std::string> all = port_names(c);
+      unknown("a BIND names " + quoted(text) + ", which does not exist", "the ports and facts of " + name + " are ",
+              all, near_names(port, all), [&](const std::string& near) { return name + "." + near; }, text);
+      return std::nullopt;
+    }
+    return e;
+  }
+
+  template <class Spell>
+  void unknown(const std::string& title, const std::string& lead, const std::vector<std::string>& all,
+               const std::vector<std::string>& near, Spell spell, const std::string& wrong) {
+    Diagnostic d = error("L-BIND", title);
+    d.facts.push_back(entry_);
+    d.reason = all.empty() ? "there are none" : lead + joined(all, ", ");
+    if (!near.empty()) {
+      std::string line = entry_.text;
+      line.replace(line.find(wrong), wrong.size(), spell(near.front()));
+      d.help = line;
+    } else {
+      d.help = "name one of these, or remove the BIND";
+    }
+    faults_.push_back(std::move(d));
+  }
+
+  LabelledFact port_fact(const End& e, int kind) const {
+    const Port& p = *e.ports[kind];
+    return {composition_.instances[e.instance].name,
+            std::string(word_of(p.direction)) + " " + kWords[kind] + " " + quoted(e.text.substr(e.text.find('.') + 1)),
+            p.where};
+  }
+
+  void refuse(const End& a, const End& b, const std::string& title, const std::string& reason,
+              const std::string& help) {
+    Diagnostic d = error("L-BIND", title);
+    d.facts.push_back(entry_);
+    for (const End* e : {&a, &b}) {
+      for (int kind = 0; kind < kKinds; ++kind) {
+        if (e->ports[kind]) d.facts.push_back(port_fact(*e, kind));
+      }
+    }
+    d.reason = reason;
+    d.help = help;
+    faults_.push_back(std::move(d));
+    poison(a);
+    poison(b);
+  }
+
+  void pair(const End& a, const End& b) {
+    bool bound = false, shared_kind = false;
+    for (int kind = 0; kind < kTensor; ++kind) {
+      if (!a.ports[kind] || !b.ports[kind]) continue;
+      shared_kind = true;
+      if (a.ports[kind]->direction == b.ports[kind]->direction) continue;
+      if (a.instance == b.instance && kind != kCallable) {
+        refuse(a, b, "a BIND joins two ports of one instance",
+               "a " + std::string(kWords[kind]) + " is shared by two instances", "name a port of another instance");
+        return;
+      }
+      bound = true;
+      if (a.ports[kind]->direction == Direction::kImport) {
+        enter(kind, a, b);
+      } else {
+        enter(kind, b, a);
+      }
+    }
+    if (bound) return;
+    if (shared_kind) {
+      int kind = 0;
+      while (!a.ports[kind] || !b.ports[kind]) ++kind;
+      const bool imports = a.ports[kind]->direction == Direction::kImport;
+      refuse(a, b, imports ? "a BIND joins two imports" : "a BIND joins two exports",
+             imports ? "2 imports and 0 exports; an import meets an export" : "0 imports and 2 exports; an import meets an export",
+             opposite(kind, imports ? Direction::kExport : Direction::kImport));
+    } else if (a.ports[kTensor] || b.ports[kTensor]) {
+      const End& e = a.ports[kTensor] ? a : b;
+      const auto& tensor = composition_.contract(e.instance).tensors[e.ports[kTensor]->index];
+      refuse(a, b, "a BIND names a tensor", "a tensor follows the callable that carries it",
+             "BIND " + quoted(dotted(composition_, e.instance, tensor.via)) + " in its place");
+    } else {
+      refuse(a, b, "a BIND joins ports of two kinds", "a callable meets a callable, a ring a ring, a fact a fact",
+             "name two ports of one kind, or remove the BIND");
+    }
+  }
+
+  /// The ports of one kind and direction that a BIND could name.
+  std::string opposite(int kind, Direction direction) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < composition_.instances.size(); ++i) {
+      const Contract& c = composition_.contract(i);
+      const auto add = [&](const auto& list) {
+        for (const auto& p : list) {
+          if (p.direction == direction) names.push_back(dotted(composition_, i, p.name));
+        }
+      };
+      if (kind == kCallable) add(c.callables);
+      if (kind == kRing) add(c.rings);
+      if (kind == kFact) add(c.facts);
+    }
+    const std::string what = std::string(direction == Direction::kExport ? "exported " : "imported ") + kWords[kind];
+    return names.empty() ? "no instance has an " + what : "name an " + what + ": " + joined(names, ", ");
+  }
+
+  void enter(int kind, const End& importer, const End& exporter) {
+    const PortRef from{importer.instance, importer.ports[kind]->index};
+    const PortRef to{exporter.instance, exporter.ports[kind]->index};
+    Told& t = *told(kind);
+    const auto [it, added] = t.exporter_of.emplace(from, to);
+    if (added || it->second == to) {
+      entries_.emplace(std::make_pair(kind, from), entry_);
+      return;
+    }
+    Diagnostic d = error("L-BIND", quoted(importer.text) + " is bound twice");
+    d.facts.push_back(entries_.at({kind, from}));
+    d.facts.push_back(entry_);
+    d.reason = "an import meets one export; here it is given 2";
+    d.help = "remove " + entry_.text + " or " + d.facts.front().text;
+    faults_.push_back(std::move(d));
+    t.faulty.insert({from, to, it->second});
+  }
+
+  const Composition& composition_;
+  Diagnostics& faults_;
+  BindEntries out_;
+  LabelledFact entry_;
+  std::map<std::pair<int, PortRef>, LabelledFact> entries_;
+};
+
+}  // namespace
+
+BindEntries resolve_bind(const Composition& composition, Diagnostics& faults) {
+  return Resolver(composition, faults).run();
+}
+
+}  // namespace pipelink::binding

@@ -1,0 +1,92 @@
+#include "linker/check/check.h"
+
+#include <set>
+#include <utility>
+
+#include "linker/check/context.h"
+
+namespace pipelink {
+namespace {
+
+using checking::Context;
+using checking::Finding;
+using checking::Findings;
+
+using Key = std::pair<std::string, std::string>;  ///< clause, title: titles hold no values
+
+Findings find(const Composition& composition, const Bindings& bindings) {
+  const Context context(composition, bindings, nullptr);
+  Findings findings;
+  checking::check_calls(context, findings);
+  checking::check_rings(context, findings);
+  checking::check_amounts(context, findings);
+  checking::check_requirements(context, findings);
+  checking::check_block(context, findings);
+  checking::check_packages(context, findings);
+  return findings;
+}
+
+/// Tries proposals, one after another, against the whole of bind and check.
+class Trials {
+ public:
+  Trials(const Composition& composition, const Findings& before) : composition_(composition) {
+    for (const Finding& f : before) before_.insert(key(f.diagnostic));
+  }
+
+  /// The first proposal that ends this error and brings no other.
+  void settle(Finding& finding) {
+    for (const checking::Proposal& proposal : finding.proposals) {
+      if (left_ == 0) return;
+      --left_;
+      if (!works(proposal, key(finding.diagnostic))) continue;
+      finding.diagnostic.help = proposal.help;
+      return;
+    }
+  }
+
+ private:
+  static Key key(const Diagnostic& d) { return {d.clause, d.title}; }
+
+  bool works(const checking::Proposal& proposal, const Key& goal) const {
+    Composition changed = composition_;
+    proposal.apply(changed);
+    const Outcome<Bindings> bound = bind(changed);
+    if (!bound) return false;
+    for (const Finding& f : find(changed, *bound)) {
+      if (key(f.diagnostic) == goal || !before_.count(key(f.diagnostic))) return false;
+    }
+    return true;
+  }
+
+  const Composition& composition_;
+  std::set<Key> before_;
+  int left_ = 256;  ///< bounds the work, by count
+};
+
+Diagnostics diagnostics_of(Findings findings) {
+  Diagnostics out;
+  for (Finding& f : findings) out.push_back(std::move(f.diagnostic));
+  return out;
+}
+
+}  // namespace
+
+Diagnostics check(const Composition& composition, const Bindings& bindings) {
+  Findings findings = find(composition, bindings);
+  Trials trials(composition, findings);
+  for (Finding& f : findings) trials.settle(f);
+  return diagnostics_of(std::move(findings));
+}
+
+Diagnostics check_placed(const Composition& composition, const Bindings& bindings, const RingStages& stages) {
+  Outcome<Bindings> placed = with_placement(composition, bindings, stages);
+  if (!placed) return std::move(placed.diagnostics);
+  const Context context(composition, *placed, &stages);
+  Findings findings;
+  checking::check_rings(context, findings);
+  checking::check_amounts(context, findings);
+  checking::check_requirements(context, findings);
+  return diagnostics_of(std::move(findings));
+}
+
+}  // namespace pipelink

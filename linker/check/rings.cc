@@ -1,0 +1,72 @@
+#include "linker/bind/compatible.h"
+#include "linker/bind/words.h"
+#include "linker/check/context.h"
+
+namespace pipelink::checking {
+namespace {
+
+using binding::quoted;
+using contract::Amount;
+using contract::Ring;
+
+void check_sides(const Context& context, const Binding& b, const Ring& owned, const Ring& used, Findings& findings) {
+  if (owned.side != used.side) return;
+  const std::string word(binding::word_of(owned.side));
+  const bool producers = owned.side == contract::RingSide::kProducer;
+  const std::string &owner = context.owner(b.exporter.instance), &user = context.owner(b.importer.instance);
+  Finding f;
+  f.diagnostic = binding::error("L-RING", "the ring " + quoted(owner + "." + owned.name) + " has two " + word + "s");
+  f.diagnostic.facts = {{owner, "owns ring " + quoted(owned.name) + " as " + word, owned.where},
+                        {user, "uses it as " + quoted(used.name) + " as " + word, used.where}};
+  f.diagnostic.reason = producers ? "2 producers and 0 consumers: the empty barriers never complete"
+                                  : "0 producers and 2 consumers: the full barriers never complete";
+  f.diagnostic.help = "bind " + quoted(owner + "." + owned.name) + " to a " + (producers ? "consumer" : "producer");
+  findings.push_back(std::move(f));
+}
+
+void check_property(const Context& context, const Binding& b, const Ring& owned, const Ring& used,
+                    const binding::RingProperty& property, Findings& findings) {
+  const std::optional<Amount>&mine = owned.*property.value, &theirs = used.*property.value;
+  if (!mine || !theirs) return;
+  const std::size_t i = b.exporter.instance, k = b.importer.instance;
+  // Before placement what is known is judged; after it only what was not known before.
+  if (context.placed && !context.reads_placement(i, *mine) && !context.reads_placement(k, *theirs)) return;
+  const Value x = context.evaluate(i, *mine), y = context.evaluate(k, *theirs);
+  if (!x.number || !y.number || *x.number == *y.number) return;
+  const std::string &owner = context.owner(i), &user = context.owner(k);
+  Finding f;
+  f.diagnostic = binding::error(
+      "L-RING", "the two sides of the ring " + quoted(owner + "." + owned.name) + " disagree on " + property.name);
+  f.diagnostic.facts = {
+      {owner, "owns ring " + quoted(owned.name) + ", " + property.name + " " + context.shown(i, *mine), owned.where},
+      {user, "uses it as " + quoted(used.name) + ", " + property.name + " " + context.shown(k, *theirs), used.where}};
+  for (const auto& [instance, amount] : {std::pair(i, &*mine), std::pair(k, &*theirs)}) {
+    const std::vector<LabelledFact> sources = context.sources(instance, *amount);
+    f.diagnostic.facts.insert(f.diagnostic.facts.end(), sources.begin(), sources.end());
+    for (Proposal& p : context.settings(instance, *amount)) f.proposals.push_back(std::move(p));
+  }
+  f.diagnostic.reason = std::to_string(*x.number) + " in " + owner + " and " + std::to_string(*y.number) + " in " + user +
+                        ", which differ by " +
+                        std::to_string(*x.number > *y.number
+                                           ? static_cast<std::uint64_t>(*x.number) - static_cast<std::uint64_t>(*y.number)
+                                           : static_cast<std::uint64_t>(*y.number) - static_cast<std::uint64_t>(*x.number)) +
+                        ": a barrier so counted never completes";
+  f.diagnostic.help = "state " + std::string(property.name) + " " + std::to_string(*x.number) + " in " + user +
+                      ", by the facts of " + owner + " if it has them";
+  findings.push_back(std::move(f));
+}
+
+}  // namespace
+
+void check_rings(const Context& context, Findings& findings) {
+  for (const Binding& b : context.bindings.rings) {
+    const Ring& owned = context.contract(b.exporter.instance).rings[b.exporter.index];
+    const Ring& used = context.contract(b.importer.instance).rings[b.importer.index];
+    if (!context.placed) check_sides(context, b, owned, used, findings);
+    for (const binding::RingProperty& p : binding::ring_properties()) {
+      check_property(context, b, owned, used, p, findings);
+    }
+  }
+}
+
+}  // namespace pipelink::checking
