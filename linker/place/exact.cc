@@ -1,0 +1,175 @@
+#include "linker/place/exact.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "linker/place/bound.h"
+
+namespace pipelink::place {
+namespace {
+
+// If there is a placement, there is one of least sum of offsets, and in it every item lies on the highest end of the
+// conflicting items below it. The search places items in order of (offset, index) and leaves out what cannot be such a
+// placement: an item that could have been put wholly below the next offset must not be left for later.
+class Search {
+ public:
+  Search(const Items& items, std::int64_t end, Allowance& allowance)
+      : items_(items), end_(end), allowance_(allowance), n_(items.count()) {
+    offset_.assign(n_, -1);
+    earliest_.assign(n_, 0);
+    for (Cut& cut : many_cuts(items_, 96)) {
+      std::int64_t total = 0;
+      for (std::int64_t w : cut.weight) total += w;
+      left_.push_back(total);
+      cuts_.push_back(std::move(cut));
+    }
+    top_.assign(cuts_.size(), 0);
+    in_cuts_.resize(n_);
+    for (std::size_t c = 0; c < cuts_.size(); ++c)
+      for (std::size_t k = 0; k < cuts_[c].members.size(); ++k)
+        in_cuts_[cuts_[c].members[k]].emplace_back(c, cuts_[c].weight[k]);
+    neighbours_.resize(n_);
+    for (std::size_t i = 0; i < n_; ++i)
+      items_.conflict[i].for_each([&](std::size_t j) { neighbours_[i].push_back(static_cast<int>(j)); });
+    twin_.assign(n_, -1);
+    for (std::size_t i = 0; i < n_; ++i)
+      for (std::size_t j = i; j-- > 0;)
+        if (items_.size[i] == items_.size[j] && items_.align[i] == items_.align[j] &&
+            items_.group[i] == items_.group[j]) {
+          twin_[i] = static_cast<int>(j);
+          break;
+        }
+  }
+
+  Answer run(Offsets& found) {
+    const bool yes = extend(0, 0, -1);
+    if (yes) {
+      found = offset_;
+      return Answer::kYes;
+    }
+    return stopped_ ? Answer::kUnknown : Answer::kNo;
+  }
+
+ private:
+  struct Candidate {
+    int item;
+    std::int64_t slack;
+  };
+
+  // How many positions of a cut lie in [from, end).
+  std::int64_t room(const Cut& cut, std::int64_t from) const {
+    auto below = [&](std::int64_t x) { return x > cut.residue ? (x - cut.residue - 1) / cut.modulus + 1 : 0; };
+    return below(end_) - below(from);
+  }
+
+  bool cuts_hold(std::int64_t from) const {
+    for (std::size_t c = 0; c < cuts_.size(); ++c)
+      if (left_[c] && room(cuts_[c], std::max(from, top_[c])) < left_[c]) return false;
+    return true;
+  }
+
+  bool seen(std::int64_t from, int last) {
+    std::uint64_t a = 0x243f6a8885a308d3ULL, b = 0x13198a2e03707344ULL;
+    auto mix = [&](std::uint64_t v) {
+      a = (a ^ v) * 0x9fb21c651e98df25ULL;
+      a ^= a >> 32;
+      b = (b + v) * 0xd6e8feb86659fd93ULL;
+      b ^= b >> 29;
+    };
+    mix(static_cast<std::uint64_t>(from));
+    mix(static_cast<std::uint64_t>(last + 1));
+    for (std::size_t i = 0; i < n_; ++i) mix(offset_[i] >= 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(earliest_[i]));
+    if (memo_.size() >= kMostMemo) return memo_.count({a, b}) != 0;
+    return !memo_.insert({a, b}).second;
+  }
+
+  bool extend(std::size_t placed, std::int64_t from, int last) {
+    if (placed == n_) return true;
+    if (allowance_.exhausted()) {
+      stopped_ = true;
+      return false;
+    }
+    allowance_.meter().steps(2 * n_ + 16);
+    std::int64_t deadline = INT64_MAX;  // the next offset must be below it
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (offset_[i] >= 0) continue;
+      deadline = std::min(deadline, earliest_[i] + items_.size[i]);
+      if (std::max(earliest_[i], align_up(from, items_.align[i])) + items_.size[i] > end_) return false;
+    }
+    if (deadline <= from || !cuts_hold(from) || seen(from, last)) return false;
+
+    std::vector<Candidate> candidates;
+    for (std::size_t i = 0; i < n_; ++i) {
+      const int item = static_cast<int>(i);
+      if (offset_[i] >= 0 || earliest_[i] >= deadline) continue;
+      if (earliest_[i] < from || (earliest_[i] == from && item < last)) continue;
+      if (twin_[i] >= 0 && offset_[twin_[i]] < 0) continue;
+      std::int64_t slack = end_ - earliest_[i] - items_.size[i];
+      for (auto [c, w] : in_cuts_[i])
+        slack = std::min(slack, (room(cuts_[c], std::max(from, top_[c])) - left_[c]) * cuts_[c].modulus);
+      candidates.push_back({item, slack});
+    }
+    std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& x, const Candidate& y) {
+      if (earliest_[x.item] != earliest_[y.item] && x.slack == y.slack) return earliest_[x.item] < earliest_[y.item];
+      if (x.slack != y.slack) return x.slack < y.slack;
+      return items_.size[x.item] > items_.size[y.item];
+    });
+    for (const Candidate& c : candidates) {
+      if (place(c.item, placed)) return true;
+      if (stopped_) return false;
+    }
+    return false;
+  }
+
+  bool place(int item, std::size_t placed) {
+    const std::int64_t at = earliest_[item], end = at + items_.size[item];
+    std::vector<std::pair<int, std::int64_t>> raised, tops;
+    offset_[item] = at;
+    for (int j : neighbours_[item])
+      if (offset_[j] < 0 && earliest_[j] < end) {
+        raised.emplace_back(j, earliest_[j]);
+        earliest_[j] = align_up(end, items_.align[j]);
+      }
+    for (auto [c, w] : in_cuts_[item]) {
+      left_[c] -= w;
+      tops.emplace_back(static_cast<int>(c), top_[c]);
+      top_[c] = std::max(top_[c], end);
+    }
+    if (extend(placed + 1, at, item)) return true;
+    for (auto [c, w] : in_cuts_[item]) left_[c] += w;
+    for (auto [c, top] : tops) top_[c] = top;
+    for (auto [j, e] : raised) earliest_[j] = e;
+    offset_[item] = -1;
+    return false;
+  }
+
+  struct Hash {
+    std::size_t operator()(const std::pair<std::uint64_t, std::uint64_t>& p) const {
+      return static_cast<std::size_t>(p.first);
+    }
+  };
+  static constexpr std::size_t kMostMemo = 2'000'000;
+
+  const Items& items_;
+  const std::int64_t end_;
+  Allowance& allowance_;
+  const std::size_t n_;
+  Offsets offset_;                      // −1: not placed
+  std::vector<std::int64_t> earliest_;  // aligned end of the conflicting items placed so far
+  std::vector<Cut> cuts_;
+  std::vector<std::int64_t> left_;  // weight of a cut's members that are not placed
+  std::vector<std::int64_t> top_;   // highest end of a cut's members that are placed
+  std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> in_cuts_;
+  std::vector<std::vector<int>> neighbours_;
+  std::vector<int> twin_;  // the one before among interchangeable items
+  std::unordered_set<std::pair<std::uint64_t, std::uint64_t>, Hash> memo_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Answer fits_exactly(const Items& items, std::int64_t end, Offsets& found, Allowance allowance) {
+  return Search(items, end, allowance).run(found);
+}
+
+}  // namespace pipelink::place

@@ -1,0 +1,135 @@
+#include "linker/place/pack.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "linker/place/exact.h"
+#include "linker/place/proof.h"
+
+namespace pipelink::place {
+namespace {
+
+constexpr std::uint64_t kBoundUnits = 100'000;   // for one bound
+constexpr std::uint64_t kSearchUnits = 4'000'000;  // for one late-acceptance search
+constexpr std::uint64_t kExactUnits = 400'000;   // for one branch and bound, second attempt
+constexpr std::uint64_t kGlanceUnits = 10'000;   // for one branch and bound, first attempt
+constexpr std::uint64_t kProofUnits = 2'000'000; // for one Z3 query
+
+Allowance part(Allowance& allowance, std::uint64_t units) {
+  return Allowance(allowance.meter(), std::min(units, allowance.left()));
+}
+
+std::uint64_t rounds_for(const Items& items) { return (2'000 + 100 * items.count()) * (getenv("M") ? strtoull(getenv("M"), nullptr, 10) : 1); }
+
+}  // namespace
+
+Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance allowance) {
+  Packed result;
+  if (items.count() == 0) {
+    result.answer = Answer::kYes;
+    return result;
+  }
+  Offsets best;
+  std::int64_t lowest = INT64_MAX;
+  auto attempt = [&](const Order& order) {
+    Offsets offset = lowest_fit(items, order, allowance.meter());
+    const std::int64_t footprint = footprint_of(items, offset);
+    if (footprint < lowest) {
+      lowest = footprint;
+      best = std::move(offset);
+    }
+    return lowest <= end;
+  };
+  auto yes = [&] {
+    result.answer = Answer::kYes;
+    result.offset = best;
+    return result;
+  };
+  if (!hint.empty() && attempt(hint)) return yes();
+  result.cut = strongest_cut(items, part(allowance, kBoundUnits), end);
+  if (result.cut.value > end) {
+    result.answer = Answer::kNo;
+    return result;
+  }
+  for (const Order& order : greedy_orders(items, result.cut.members))
+    if (attempt(order)) return yes();
+  result.cut = {};
+  const bool searchable = items.count() <= kMostForSearch;
+  auto search = [&](std::uint64_t rounds) {
+    const bool found = search_orders(items, end, rounds, best, part(allowance, kSearchUnits));
+    lowest = footprint_of(items, best);
+    return found;
+  };
+  auto exact = [&](std::uint64_t units) {
+    result.answer = fits_exactly(items, end, best, part(allowance, units));
+    return result.answer;
+  };
+  if (search(rounds_for(items) / 10)) return yes();
+  if (searchable && exact(kGlanceUnits) != Answer::kUnknown) return result.answer == Answer::kYes ? yes() : result;
+  if (search(rounds_for(items))) return yes();
+  if (searchable && exact(kExactUnits) != Answer::kUnknown) return result.answer == Answer::kYes ? yes() : result;
+  if (items.count() <= kMostForProof) {
+    result.answer = fits_by_z3(items, end, best, part(allowance, kProofUnits));
+    if (result.answer == Answer::kYes) return yes();
+  }
+  return result;
+}
+
+Tightest tighten(const Items& items, const Offsets& start, Allowance allowance) {
+  Tightest t;
+  t.offset = start;
+  settle(items, t.offset, allowance.meter());
+  t.footprint = footprint_of(items, t.offset);
+  const Cut cut = strongest_cut(items, part(allowance, kBoundUnits));
+  t.bound = cut.value;
+  auto take = [&](Offsets offset) {
+    settle(items, offset, allowance.meter());
+    if (const std::int64_t f = footprint_of(items, offset); f < t.footprint) {
+      t.footprint = f;
+      t.offset = std::move(offset);
+    }
+    return t.footprint <= t.bound;
+  };
+  if (t.footprint <= t.bound) return t;
+  for (const Order& order : greedy_orders(items, cut.members))
+    if (take(lowest_fit(items, order, allowance.meter()))) return t;
+  auto search = [&](std::uint64_t rounds) {
+    Offsets offset = t.offset;
+    search_orders(items, t.bound, rounds, offset, part(allowance, kSearchUnits));
+    return take(std::move(offset));
+  };
+  if (search(rounds_for(items) / 10)) return t;
+
+  // Raise the bound or lower the footprint until they meet, or neither moves.
+  auto ask = [&](std::int64_t end, std::uint64_t units) {
+    Offsets found;
+    const Answer answer = fits_exactly(items, end, found, part(allowance, units));
+    if (answer == Answer::kYes) take(std::move(found));
+    if (answer == Answer::kNo) t.bound = std::max(t.bound, end + 1);
+    return answer;
+  };
+  const bool searchable = items.count() <= kMostForSearch;
+  if (searchable) {
+    if (ask(t.bound, kGlanceUnits) == Answer::kYes) return t;
+    while (t.bound < t.footprint && ask((t.bound + t.footprint - 1) / 2, kGlanceUnits) != Answer::kUnknown) {
+    }
+    while (t.bound < t.footprint && ask(t.footprint - 1, kGlanceUnits) == Answer::kYes) {
+    }
+    if (t.bound >= t.footprint) return t;
+  }
+  if (search(rounds_for(items))) return t;
+  if (searchable)
+    while (t.bound < t.footprint && ask(t.footprint - 1, kExactUnits) == Answer::kYes) {
+    }
+  if (items.count() <= kMostForProof)
+    while (t.bound < t.footprint) {
+      Offsets found;
+      const Answer answer = fits_by_z3(items, t.footprint - 1, found, part(allowance, kProofUnits));
+      if (answer == Answer::kUnknown) break;
+      if (answer == Answer::kNo) t.bound = t.footprint;
+      if (answer == Answer::kYes) take(std::move(found));
+    }
+  return t;
+}
+
+}  // namespace pipelink::place
