@@ -5,8 +5,13 @@ set(PIPELINK_SANITIZE "" CACHE STRING "Sanitizers for PipeLink's own code, e.g. 
 
 add_library(pipelink_options INTERFACE)
 target_compile_features(pipelink_options INTERFACE cxx_std_20)
+target_compile_definitions(pipelink_options INTERFACE PIPELINK_VERSION="${PROJECT_VERSION}")
 target_compile_options(pipelink_options INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
                                                   $<$<BOOL:${PIPELINK_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 reports impossible overlaps inside std::string operator+ (GCC bug 105651).
+  target_compile_options(pipelink_options INTERFACE -Wno-restrict)
+endif()
 if(PIPELINK_SANITIZE)
   target_compile_options(pipelink_options INTERFACE -fsanitize=${PIPELINK_SANITIZE} -fno-omit-frame-pointer
                                                     -fno-sanitize-recover=undefined)

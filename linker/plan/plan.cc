@@ -1,0 +1,125 @@
+#include "linker/plan/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "linker/place/solve.h"
+#include "linker/place/verify.h"
+#include "packager/contract/expression.h"
+
+namespace pipelink {
+namespace {
+
+constexpr std::int64_t kParameterAlign = 64;  // a tensor map's
+
+std::int64_t round_up(std::int64_t value, std::int64_t align) { return (value + align - 1) / align * align; }
+
+InstancePlacement place_instance(const Composition& composition, const Bindings& bindings, std::size_t i,
+                                 const place::Solution& solution, std::map<PortRef, std::int64_t>& stages) {
+  const std::string prefix = composition.instances[i].name + ".";
+  const contract::Contract& c = composition.contract(i);
+  const contract::Scope scope = expression_scope(composition, bindings, i, {});
+  InstancePlacement out;
+  for (const contract::Buffer& b : c.buffers) out.buffers.push_back(solution.buffer(prefix + b.name)->offset);
+  for (std::size_t r = 0; r < c.rings.size(); ++r) {
+    const contract::Ring& ring = c.rings[r];
+    PlacedRing placed;
+    if (ring.direction == contract::Direction::kExport) {
+      const place::BufferPlacement& data = *solution.buffer(prefix + ring.name);
+      placed.stages = solution.ring(prefix + ring.name)->depth;
+      placed.stage_bytes = data.bytes / placed.stages;
+      placed.data = data.offset;
+      placed.full = solution.buffer(prefix + ring.name + ".full")->offset;
+      placed.empty = solution.buffer(prefix + ring.name + ".empty")->offset;
+      stages[{i, r}] = placed.stages;
+    }
+    out.rings.push_back(placed);
+  }
+  for (const contract::Mbarriers& m : c.mbarriers)
+    out.mbarriers.push_back({solution.buffer(prefix + m.name)->offset, *contract::evaluate(m.count, scope), 0});
+  for (const contract::NamedBarrier& b : c.named_barriers) out.named_barriers.push_back(solution.barrier(prefix + b.name)->id);
+  for (const contract::Role& r : c.roles) out.roles.push_back(solution.role(prefix + r.name)->first_warp);
+  return out;
+}
+
+/// Arrival counts may read the placement, so they come after the depths are known. Both sides of a ring may state
+/// them; the owner's word counts, else the importer's (check has compared them).
+void fill_arrivals(const Composition& composition, const Bindings& bindings, Plan& plan,
+                   const std::map<PortRef, std::int64_t>& stages, Diagnostics& diagnostics) {
+  std::vector<contract::Scope> scopes;
+  for (std::size_t i = 0; i < composition.instances.size(); ++i)
+    scopes.push_back(expression_scope(composition, bindings, i, stages));
+  const auto count = [&](std::size_t i, const contract::Amount& amount, const std::string& name, const SourceSpan& where,
+                         const char* what) -> std::int64_t {
+    const contract::Evaluation found = contract::evaluate(amount, scopes[i]);
+    if (found && *found > 0 && *found < (1 << 20)) return *found;
+    Diagnostic d;
+    d.clause = "P-EXPRESSION";
+    d.title = fmt::format("{} of {}.{} is no arrival count", what, composition.instances[i].name, name);
+    d.facts.push_back({composition.instances[i].name, fmt::format("{} = {}", what, contract::to_text(amount)), where});
+    d.reason = found ? fmt::format("its value here is {}, an mbarrier counts 1 to {}", *found, (1 << 20) - 1) : found.error;
+    d.help = "state how many arrivals complete the barrier";
+    diagnostics.push_back(std::move(d));
+    return 1;
+  };
+  const auto ring_count = [&](PortRef owner, std::optional<contract::Amount> contract::Ring::*field, const char* what) {
+    const contract::Ring& own = composition.contract(owner.instance).rings[owner.index];
+    if (own.*field) return count(owner.instance, *(own.*field), own.name, own.where, what);
+    for (const Binding& b : bindings.rings) {
+      if (b.exporter != owner) continue;
+      const contract::Ring& other = composition.contract(b.importer.instance).rings[b.importer.index];
+      if (other.*field) return count(b.importer.instance, *(other.*field), other.name, other.where, what);
+    }
+    return count(owner.instance, contract::Amount{}, own.name, own.where, what);
+  };
+  for (std::size_t i = 0; i < plan.instances.size(); ++i) {
+    const contract::Contract& c = composition.contract(i);
+    for (std::size_t r = 0; r < c.rings.size(); ++r) {
+      if (c.rings[r].direction != contract::Direction::kExport) continue;
+      plan.instances[i].rings[r].full_arrivals = ring_count({i, r}, &contract::Ring::full_arrivals, "full_arrivals");
+      plan.instances[i].rings[r].empty_arrivals = ring_count({i, r}, &contract::Ring::empty_arrivals, "empty_arrivals");
+    }
+    for (std::size_t m = 0; m < c.mbarriers.size(); ++m)
+      plan.instances[i].mbarriers[m].arrivals =
+          count(i, c.mbarriers[m].arrivals, c.mbarriers[m].name, c.mbarriers[m].where, "arrivals");
+  }
+  for (const Binding& b : bindings.rings)
+    plan.instances[b.importer.instance].rings[b.importer.index] =
+        plan.instances[b.exporter.instance].rings[b.exporter.index];
+}
+
+}  // namespace
+
+Outcome<Plan> plan(const Composition& composition, const Bindings& bindings) {
+  Outcome<place::Problem> problem = placement_problem(composition, bindings);
+  if (!problem) return problem.diagnostics;
+  Outcome<place::Solution> solution = place::solve(*problem, composition.options.limit);
+  if (!solution) return solution.diagnostics;
+  if (Diagnostics wrong = place::verify(*problem, *solution); has_error(wrong)) return wrong;
+
+  Plan out;
+  Diagnostics diagnostics = solution.diagnostics;
+  std::map<PortRef, std::int64_t> stages;
+  for (std::size_t i = 0; i < composition.instances.size(); ++i) {
+    out.instances.push_back(place_instance(composition, bindings, i, *solution, stages));
+    if (const auto& region = composition.contract(i).parameters) {
+      const std::int64_t align = std::max<std::int64_t>(region->align, 16);
+      out.instances[i].parameters = round_up(out.parameter_bytes, align);
+      out.parameter_bytes = out.instances[i].parameters + region->size;
+      out.parameter_align = std::max(out.parameter_align, align);
+    }
+  }
+  fill_arrivals(composition, bindings, out, stages, diagnostics);
+  if (has_error(diagnostics)) return diagnostics;
+  out.parameter_align = std::max(out.parameter_align, kParameterAlign);
+  out.parameter_bytes = round_up(std::max<std::int64_t>(out.parameter_bytes, 1), out.parameter_align);
+  out.shared_bytes = std::max<std::int64_t>(solution->footprint, 16);
+  for (const place::Buffer& b : problem->buffers) out.shared_align = std::max(out.shared_align, b.align);
+  out.threads = solution->warps * 32;
+  out.problem = std::move(*problem);
+  out.solution = std::move(*solution);
+  return {std::move(out), std::move(diagnostics)};
+}
+
+}  // namespace pipelink

@@ -1,0 +1,55 @@
+// From a bound composition to a placement problem, and from its solution back to the claims of each instance.
+// linker/place knows neither contracts nor instances; this is where the two meet.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "linker/bind/bindings.h"
+#include "linker/place/problem.h"
+#include "linker/place/solution.h"
+
+namespace pipelink {
+
+struct PlacedRing {
+  std::int64_t stages = 0, stage_bytes = 0;
+  std::int64_t data = 0, full = 0, empty = 0;  ///< offsets into shared memory
+  std::int64_t full_arrivals = 0, empty_arrivals = 0;
+};
+
+struct PlacedMbarriers {
+  std::int64_t offset = 0, count = 0, arrivals = 0;
+};
+
+/// What one instance got; each list is parallel to the contract's.
+struct InstancePlacement {
+  std::vector<std::int64_t> buffers;     ///< offsets into shared memory
+  std::vector<PlacedRing> rings;         ///< owned and imported: an import has its owner's values
+  std::vector<PlacedMbarriers> mbarriers;
+  std::vector<int> named_barriers;       ///< hardware ids
+  std::vector<int> roles;                ///< first warps
+  std::int64_t parameters = 0;           ///< offset into the parameter block
+};
+
+struct Plan {
+  place::Problem problem;
+  place::Solution solution;
+  std::vector<InstancePlacement> instances;
+  std::int64_t shared_bytes = 0;         ///< of the one shared array
+  std::int64_t shared_align = 16;
+  std::int64_t parameter_bytes = 0;      ///< of the parameter block, at least 1
+  std::int64_t parameter_align = 16;
+  int threads = 0;
+};
+
+/// What the architecture offers a block. L-ARCH if it is not known here.
+Outcome<place::Target> target_of(const std::string& arch, int blocks_per_sm);
+
+/// Amounts are evaluated, the problem solved and verified. Errors: L-ARCH, P-EXPRESSION, those of place::solve, L-VERIFY.
+Outcome<Plan> plan(const Composition& composition, const Bindings& bindings);
+
+/// Only the problem: what `pipelink place` would be given.
+Outcome<place::Problem> placement_problem(const Composition& composition, const Bindings& bindings);
+
+}  // namespace pipelink

@@ -1,0 +1,214 @@
+// A bound composition as a placement problem. Claims are named "instance.claim".
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "linker/plan/plan.h"
+#include "packager/contract/expression.h"
+
+namespace pipelink {
+namespace {
+
+using contract::Amount;
+
+/// Evaluates one instance's amounts and keeps what went wrong.
+class Amounts {
+ public:
+  Amounts(const Composition& composition, const Bindings& bindings, std::size_t instance)
+      : owner_(composition.instances[instance].name),
+        scope_(expression_scope(composition, bindings, instance, {})) {}
+
+  std::int64_t value(const Amount& amount, const char* what, const std::string& claim, const SourceSpan& where) {
+    const contract::Evaluation found = contract::evaluate(amount, scope_);
+    if (found && *found >= 0) return *found;
+    Diagnostic d;
+    d.clause = "P-EXPRESSION";
+    d.title = fmt::format("the {} of {}.{} cannot be computed", what, owner_, claim);
+    d.facts.push_back({owner_, fmt::format("{} = {}", what, contract::to_text(amount)), where});
+    d.reason = found ? fmt::format("its value here is {}, which is negative", *found) : found.error;
+    d.help = "use numbers, or facts that this component owns or uses";
+    diagnostics.push_back(std::move(d));
+    return 1;  // sound enough to go on and find the other errors
+  }
+
+  Diagnostics diagnostics;
+
+ private:
+  std::string owner_;
+  contract::Scope scope_;
+};
+
+std::vector<std::string> qualified(const std::string& instance, const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  out.reserve(names.size());
+  for (const std::string& name : names) out.push_back(instance + "." + name);
+  return out;
+}
+
+place::Claim claim(const Instance& instance, const std::string& name, const SourceSpan& where,
+                   const std::vector<std::string>& live) {
+  return {instance.name + "." + name, instance.name, where, qualified(instance.name, live)};
+}
+
+place::Buffer buffer(const Instance& instance, const std::string& name, const SourceSpan& where,
+                     const std::vector<std::string>& live, std::int64_t align) {
+  place::Buffer out;
+  static_cast<place::Claim&>(out) = claim(instance, name, where, live);
+  out.align = align;
+  return out;
+}
+
+void add_buffers(place::Problem& problem, const Instance& instance, const contract::Contract& c, Amounts& amounts) {
+  for (const contract::Buffer& b : c.buffers) {
+    place::Buffer out = buffer(instance, b.name, b.where, b.live, b.align);
+    out.bytes = amounts.value(b.bytes, "bytes", b.name, b.where);
+    problem.buffers.push_back(std::move(out));
+  }
+  for (const contract::Mbarriers& m : c.mbarriers) {
+    place::Buffer out = buffer(instance, m.name, m.where, {}, 8);
+    out.bytes = 8 * amounts.value(m.count, "count", m.name, m.where);
+    problem.buffers.push_back(std::move(out));
+  }
+  for (const contract::NamedBarrier& b : c.named_barriers)
+    problem.barriers.push_back({claim(instance, b.name, b.where, b.live)});
+}
+
+void add_rings(place::Problem& problem, const Composition& composition, const Instance& instance,
+               const contract::Contract& c, Amounts& amounts) {
+  for (const contract::Ring& r : c.rings) {
+    if (r.direction != contract::Direction::kExport) continue;
+    const std::string name = instance.name + "." + r.name;
+    const auto preference = composition.rings.find(name);
+    place::Ring ring;
+    ring.name = name;
+    ring.owner = instance.name;
+    ring.where = r.where;
+    ring.min_depth = static_cast<int>(amounts.value(r.stages_min, "stages", r.name, r.where));
+    ring.max_depth = static_cast<int>(amounts.value(r.stages_max, "stages", r.name, r.where));
+    ring.tier = preference == composition.rings.end() ? r.tier : preference->second.tier;
+    ring.weight = preference == composition.rings.end() ? r.weight : preference->second.weight;
+    problem.rings.push_back(std::move(ring));
+
+    place::Buffer data = buffer(instance, r.name, r.where, r.live, r.align);
+    data.ring = name;
+    data.stage_bytes = r.stage_bytes ? amounts.value(*r.stage_bytes, "stage_bytes", r.name, r.where) : 0;
+    // Stages follow one another: a stage that is no multiple of the alignment would leave the second one unaligned.
+    data.stage_bytes = (data.stage_bytes + r.align - 1) / r.align * r.align;
+    problem.buffers.push_back(std::move(data));
+    for (const char* word : {".full", ".empty"}) {
+      place::Buffer barriers = buffer(instance, r.name + word, r.where, {}, 8);
+      barriers.ring = name;
+      barriers.stage_bytes = 8;
+      problem.buffers.push_back(std::move(barriers));
+    }
+  }
+}
+
+/// What a callable's body runs through belongs to the time of the phases in which it is called: what is over before
+/// those phases is over before the body, and what they precede the body precedes too. With several callers nothing is
+/// said.
+void nest_phases(std::map<std::string, place::Phase>& phases, const Composition& composition,
+                 const Bindings& bindings) {
+  std::map<PortRef, std::vector<const Binding*>> callers;
+  for (const Binding& b : bindings.callables) callers[b.exporter].push_back(&b);
+  const std::map<std::string, place::Phase> flat = phases;
+  for (const auto& [exported, bound] : callers) {
+    if (bound.size() != 1) continue;
+    const PortRef importer = bound.front()->importer;
+    const std::vector<std::string> inner = qualified(composition.instances[exported.instance].name,
+                                                     composition.contract(exported.instance).callables[exported.index].phases);
+    const std::vector<std::string> outer = qualified(composition.instances[importer.instance].name,
+                                                     composition.contract(importer.instance).callables[importer.index].phases);
+    if (outer.size() != 1) continue;
+    const place::Phase& around = flat.at(outer.front());
+    for (const std::string& name : inner) {
+      place::Phase& in = phases.at(name);
+      in.after.insert(in.after.end(), around.after.begin(), around.after.end());
+      in.after_previous.insert(in.after_previous.end(), around.after_previous.begin(), around.after_previous.end());
+    }
+    for (auto& [name, phase] : phases) {
+      const auto names = [&](const std::vector<std::string>& list) {
+        return std::find(list.begin(), list.end(), outer.front()) != list.end();
+      };
+      if (std::find(inner.begin(), inner.end(), name) != inner.end()) continue;
+      if (names(phase.after)) phase.after.insert(phase.after.end(), inner.begin(), inner.end());
+      if (names(phase.after_previous)) phase.after_previous.insert(phase.after_previous.end(), inner.begin(), inner.end());
+    }
+  }
+}
+
+void sort_unique(std::vector<std::string>& list) {
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+}  // namespace
+
+Outcome<place::Target> target_of(const std::string& arch, int blocks_per_sm) {
+  // Shared bytes of a block and columns of tensor memory, from the vendor's table of compute capabilities.
+  struct Row {
+    const char* arch;
+    std::int64_t shared;
+    int columns;
+  };
+  static constexpr Row kRows[] = {
+      {"sm_90a", 232'448, 0}, {"sm_100a", 232'448, 512}, {"sm_103a", 232'448, 512}, {"sm_120a", 101'376, 0}};
+  for (const Row& row : kRows) {
+    if (arch != row.arch) continue;
+    place::Target target;
+    target.shared_bytes = row.shared;
+    target.tensor_columns = row.columns;
+    target.blocks_per_sm = blocks_per_sm;
+    return target;
+  }
+  Diagnostic d;
+  d.clause = "L-ARCH";
+  d.title = fmt::format("architecture '{}' is not known to this linker", arch);
+  d.reason = "known are sm_90a, sm_100a, sm_103a and sm_120a";
+  d.help = "name a real architecture in the composition, e.g. \"arch\": \"sm_90a\"";
+  return d;
+}
+
+Outcome<place::Problem> placement_problem(const Composition& composition, const Bindings& bindings) {
+  Outcome<place::Target> target = target_of(composition.arch, composition.launch.blocks_per_sm);
+  if (!target) return target.diagnostics;
+  place::Problem problem;
+  problem.name = composition.name;
+  problem.target = *target;
+  problem.loop = true;  // a contract says nothing about how often its roles repeat
+  Diagnostics diagnostics;
+  std::map<std::string, place::Phase> phases;
+  for (std::size_t i = 0; i < composition.instances.size(); ++i) {
+    const Instance& instance = composition.instances[i];
+    const contract::Contract& c = composition.contract(i);
+    Amounts amounts(composition, bindings, i);
+    add_buffers(problem, instance, c, amounts);
+    add_rings(problem, composition, instance, c, amounts);
+    for (const contract::Role& r : c.roles) {
+      place::Role role;
+      static_cast<place::Claim&>(role) = claim(instance, r.name, r.where, {});
+      role.warps = r.warps;
+      role.align_warps = r.align_warps;
+      role.min_registers = r.registers_min;
+      role.max_registers = r.registers_max;
+      problem.roles.push_back(std::move(role));
+    }
+    for (const contract::Phase& p : c.phases) {
+      const std::string name = instance.name + "." + p.name;
+      phases[name] = {name, qualified(instance.name, p.after), qualified(instance.name, p.after_previous)};
+    }
+    diagnostics.insert(diagnostics.end(), amounts.diagnostics.begin(), amounts.diagnostics.end());
+  }
+  if (has_error(diagnostics)) return diagnostics;
+  nest_phases(phases, composition, bindings);
+  for (auto& [name, phase] : phases) {
+    sort_unique(phase.after);
+    sort_unique(phase.after_previous);
+    problem.phases.push_back(phase);
+  }
+  return problem;
+}
+
+}  // namespace pipelink

@@ -1,0 +1,5 @@
+#pragma once
+
+namespace pipelink {
+inline constexpr const char kVersion[] = PIPELINK_VERSION;
+}  // namespace pipelink
