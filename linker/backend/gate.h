@@ -1,0 +1,34 @@
+// The last check: the cubin and the tools' log against the plan. What the vendor's linker does not object to is found
+// here, before a GPU sees it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "linker/backend/cubin.h"
+
+namespace pipelink {
+
+struct GatePlan {
+  std::string kernel;
+  int threads = 0;
+  int registers = 0;          ///< at entry
+  bool sets_registers = false;
+  int barriers = 1;           ///< ids in use, with id 0
+  std::int64_t shared_bytes = 0, shared_align = 0;
+};
+
+/// One line of the gate: what was planned, what was found.
+struct GateRow {
+  std::string what, planned, found;
+  bool ok = true;
+};
+
+struct GateReport {
+  std::vector<GateRow> rows;
+};
+
+/// L-GATE, one for each row that fails, with what the contracts could have said; L-REGS if registers were spilled.
+Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const std::string& log);
+
+}  // namespace pipelink

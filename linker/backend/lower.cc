@@ -1,0 +1,157 @@
+#include "linker/backend/lower.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "linker/backend/child.h"
+#include "linker/backend/vendor.h"
+
+namespace pipelink {
+namespace {
+
+using nlohmann::json;
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// What the child sends: a JSON line, then the cubin.
+std::string reply(const json& head, const std::string& cubin = {}) { return head.dump() + "\n" + cubin; }
+
+std::string failure(const char* clause, const std::string& text) { return reply({{"clause", clause}, {"log", text}}); }
+
+std::string text_of(std::size_t size, const auto& fill) {
+  std::string text(size, '\0');
+  if (size != 0) fill(text.data());
+  while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
+  return text;
+}
+
+/// In the child: glue to LTO-IR. Returns an error reply, or nothing.
+std::string compile_glue(const LowerRequest& request, std::string& ltoir) {
+  Nvrtc api;
+  std::string error;
+  if (!Nvrtc::load(api, error)) return failure("T-NVRTC", error);
+  nvrtcProgram program = nullptr;
+  const std::string arch = "--gpu-architecture=" + request.arch;
+  const char* options[] = {arch.c_str(), "-dlto", "-rdc=true", "-std=c++20"};
+  nvrtcResult status = api.create(&program, request.glue.c_str(), "glue.cu", 0, nullptr, nullptr);
+  if (status == NVRTC_SUCCESS) status = api.compile(program, std::size(options), options);
+  std::size_t size = 0;
+  if (status != NVRTC_SUCCESS) {
+    if (program == nullptr || api.log_size(program, &size) != NVRTC_SUCCESS) size = 0;
+    const std::string log = text_of(size, [&](char* to) { api.log(program, to); });
+    return failure("T-NVRTC", log.empty() ? api.error_string(status) : log);
+  }
+  if (api.ltoir_size(program, &size) != NVRTC_SUCCESS) return failure("T-NVRTC", "no LTO-IR came of the glue");
+  ltoir.assign(size, '\0');
+  api.ltoir(program, ltoir.data());
+  return {};
+}
+
+std::string link_in_child(const LowerRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  std::string glue;
+  if (std::string error = compile_glue(request, glue); !error.empty()) return error;
+  const double glue_ms = milliseconds_since(start);
+
+  NvJitLink api;
+  std::string error;
+  if (!NvJitLink::load(api, error)) return failure("T-NVJITLINK", error);
+  const auto link_start = std::chrono::steady_clock::now();
+  const std::string arch = "-arch=" + request.arch, keep = "-kernels-used=" + request.kernel;
+  const char* options[] = {arch.c_str(), "-lto", "-O3", "-optimize-unused-variables", keep.c_str(),
+                           "-Xptxas=--warn-on-spills"};
+  nvJitLinkHandle handle = nullptr;
+  const auto logs = [&] {
+    std::size_t size = 0;
+    std::string text;
+    if (handle != nullptr && api.error_size(handle, &size) == NVJITLINK_SUCCESS)
+      text = text_of(size, [&](char* to) { api.error(handle, to); });
+    if (handle != nullptr && api.info_size(handle, &size) == NVJITLINK_SUCCESS && size > 1)
+      text += (text.empty() ? "" : "\n") + text_of(size, [&](char* to) { api.info(handle, to); });
+    return text;
+  };
+  if (api.create(&handle, std::size(options), options) != NVJITLINK_SUCCESS)
+    return failure("T-NVJITLINK", "nvJitLink refused its options: " + logs());
+  if (api.add(handle, NVJITLINK_INPUT_LTOIR, glue.data(), glue.size(), "glue") != NVJITLINK_SUCCESS)
+    return failure("T-NVJITLINK", "the glue was refused: " + logs());
+  for (const LowerInput& input : request.inputs)
+    if (api.add(handle, NVJITLINK_INPUT_LTOIR, input.ltoir.data(), input.ltoir.size(), input.name.c_str()) != NVJITLINK_SUCCESS)
+      return failure("T-NVJITLINK", fmt::format("{} was refused: {}", input.name, logs()));
+  if (const nvJitLinkResult status = api.complete(handle); status != NVJITLINK_SUCCESS)
+    return failure("T-NVJITLINK", fmt::format("status {}: {}", static_cast<int>(status), logs()));
+  std::size_t size = 0;
+  if (api.cubin_size(handle, &size) != NVJITLINK_SUCCESS || size == 0) return failure("T-NVJITLINK", "no cubin came of the link");
+  std::string cubin(size, '\0');
+  api.cubin(handle, cubin.data());
+  return reply({{"log", logs()}, {"glue_ms", glue_ms}, {"link_ms", milliseconds_since(link_start)}}, cubin);
+}
+
+Diagnostic tool_error(const LowerRequest& request, const std::string& clause, std::string title, std::string reason) {
+  Diagnostic d;
+  d.clause = clause;
+  d.title = std::move(title);
+  std::string inputs;
+  for (const LowerInput& input : request.inputs) inputs += (inputs.empty() ? "" : ", ") + input.name;
+  d.facts.push_back({"inputs", inputs, {}});
+  d.reason = std::move(reason);
+  return d;
+}
+
+}  // namespace
+
+Outcome<Lowered> lower(const LowerRequest& request) {
+  const ChildResult child = run_in_child({request.seconds, request.memory_bytes}, [&] { return link_in_child(request); });
+  if (!child.finished) {
+    Diagnostic d = tool_error(request, "T-CHILD", "the vendor's linker died", child.death);
+    if (!child.standard_error.empty()) d.facts.push_back({"standard error", child.standard_error, {}});
+    d.help = "pack the inputs again; if it stays, the object and the toolkit do not agree";
+    return d;
+  }
+  const std::size_t line = child.bytes.find('\n');
+  const json head = json::parse(child.bytes.substr(0, line), nullptr, false);
+  if (head.is_discarded() || line == std::string::npos)
+    return tool_error(request, "T-CHILD", "the vendor's linker gave no answer", "its reply is not readable");
+  const std::string log = head.value("log", "");
+  if (const std::string clause = head.value("clause", ""); !clause.empty()) {
+    Diagnostic d = tool_error(request, clause, clause == "T-NVRTC" ? "the glue does not compile" : "nvJitLink failed", log);
+    if (clause == "T-NVRTC") d.help = "a callable's types must be known to both sides; see the kept glue";
+    return d;
+  }
+  Lowered out;
+  out.cubin = child.bytes.substr(line + 1);
+  out.log = log;
+  out.glue_ms = head.value("glue_ms", 0.0);
+  out.link_ms = head.value("link_ms", 0.0);
+  return out;
+}
+
+ToolchainStatus toolchain_status() {
+  const ChildResult child = run_in_child({60, 0}, [] {
+    Nvrtc nvrtc;
+    NvJitLink nvjitlink;
+    std::string error;
+    if (!Nvrtc::load(nvrtc, error) || !NvJitLink::load(nvjitlink, error)) return json{{"error", error}}.dump();
+    int major = 0, minor = 0;
+    unsigned link_major = 0, link_minor = 0;
+    nvrtc.version(&major, &minor);
+    nvjitlink.version(&link_major, &link_minor);
+    return json{{"nvrtc", fmt::format("{}.{}", major, minor)}, {"nvjitlink", fmt::format("{}.{}", link_major, link_minor)}}.dump();
+  });
+  ToolchainStatus status;
+  if (!child.finished) {
+    status.error = "loading the vendor's libraries ended with " + child.death;
+    return status;
+  }
+  const json head = json::parse(child.bytes, nullptr, false);
+  status.error = head.value("error", "");
+  status.nvrtc = head.value("nvrtc", "");
+  status.nvjitlink = head.value("nvjitlink", "");
+  return status;
+}
+
+}  // namespace pipelink

@@ -1,0 +1,44 @@
+// Glue and LTO-IR to a cubin, by NVRTC and nvJitLink in a child process: a damaged object or a compiler fault ends the
+// child, never the linker.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "packager/base/outcome.h"
+
+namespace pipelink {
+
+struct LowerInput {
+  std::string name;  ///< of the package, for messages
+  std::string ltoir;
+};
+
+struct LowerRequest {
+  std::string arch;    ///< "sm_90a"
+  std::string kernel;  ///< the only entry that is kept
+  std::string glue;    ///< CUDA C++
+  std::vector<LowerInput> inputs;
+  unsigned seconds = 600;                           ///< of wall time
+  std::uint64_t memory_bytes = std::uint64_t{16} << 30;  ///< of address space
+};
+
+struct Lowered {
+  std::string cubin;
+  std::string log;      ///< what the tools said, without paths
+  double glue_ms = 0;   ///< NVRTC
+  double link_ms = 0;   ///< nvJitLink, from create to the cubin
+};
+
+/// T-NVRTC, T-NVJITLINK, T-CHILD (with the signal or the limit, and the inputs); L-GATE for what the log must not say.
+Outcome<Lowered> lower(const LowerRequest& request);
+
+/// The versions and places of the vendor's libraries, for `pipelink doctor`; `error` if one cannot be loaded.
+struct ToolchainStatus {
+  std::string nvrtc, nvjitlink;  ///< "13.0"
+  std::string error;
+};
+ToolchainStatus toolchain_status();
+
+}  // namespace pipelink
