@@ -1,0 +1,342 @@
+#include "linker/codegen/glue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "linker/codegen/render_template.h"
+#include "linker/codegen/sdk_text.h"
+#include "linker/codegen/signature.h"
+#include "linker/version.h"
+
+namespace pipelink {
+namespace {
+
+using nlohmann::json;
+using contract::Direction;
+
+json lines(const std::vector<std::string>& text) {
+  json out = json::array();
+  for (const std::string& line : text) out.push_back({{"line", line}});
+  return out;
+}
+
+/// The instances of one package, in the order of Self::instance.
+struct Group {
+  const contract::Contract* contract = nullptr;
+  std::vector<std::size_t> instances;
+};
+
+std::vector<Group> groups(const Composition& composition) {
+  std::vector<Group> out(composition.packages.size());
+  for (std::size_t p = 0; p < out.size(); ++p) out[p].contract = &composition.packages[p].contract;
+  for (std::size_t i = 0; i < composition.instances.size(); ++i) {
+    Group& group = out[composition.instances[i].package];
+    const std::size_t at = static_cast<std::size_t>(composition.instances[i].index);
+    if (group.instances.size() <= at) group.instances.resize(at + 1);
+    group.instances[at] = i;
+  }
+  return out;
+}
+
+/// `return` of a value for each instance: one statement, or a switch that folds.
+std::string by_instance(const Group& group, const std::string& subject, const std::function<std::string(std::size_t)>& value) {
+  if (group.instances.size() == 1) return "return " + value(group.instances.front()) + ";";
+  std::string text = fmt::format("switch ({}) {{ ", subject);
+  for (std::size_t n = 0; n + 1 < group.instances.size(); ++n)
+    text += fmt::format("case {}: return {}; ", n, value(group.instances[n]));
+  return text + fmt::format("default: return {}; }}", value(group.instances.back()));
+}
+
+std::string fact_literal(const contract::Fact& fact, std::int64_t value) {
+  if (fact.type == contract::FactType::kBoolean) return value != 0 ? "true" : "false";
+  return fmt::format("static_cast<{}>({}ll)", fact.cpp_type, value);
+}
+
+std::int64_t fact_value(const Bindings& bindings, std::size_t instance, std::size_t index, const contract::Fact& fact) {
+  const std::size_t at = bindings.fact_of[instance][index];
+  return at == Bindings::npos ? fact.value->number : bindings.facts[at].integer;
+}
+
+std::vector<std::string> handles(const Group& group, const Bindings& bindings, const Plan& plan) {
+  const contract::Contract& c = *group.contract;
+  const std::string prefix = "pl__" + c.component + "__";
+  std::vector<std::string> out;
+  const auto define = [&](const std::string& type, const std::string& symbol,
+                          const std::function<std::string(std::size_t)>& value) {
+    out.push_back(fmt::format("extern \"C\" __device__ {} {}{}(unsigned{}) {{ {} }}", type, prefix, symbol,
+                              group.instances.size() == 1 ? "" : " instance", by_instance(group, "instance", value)));
+  };
+  const auto pointer = [](std::int64_t offset) { return fmt::format("pl_shared + {}", offset); };
+  for (std::size_t k = 0; k < c.roles.size(); ++k)
+    define("unsigned", "role__" + c.roles[k].name + "__warp",
+           [&](std::size_t i) { return fmt::format("{}u", plan.instances[i].roles[k]); });
+  for (std::size_t k = 0; k < c.buffers.size(); ++k)
+    define("unsigned char*", "buffer__" + c.buffers[k].name, [&](std::size_t i) { return pointer(plan.instances[i].buffers[k]); });
+  for (std::size_t k = 0; k < c.rings.size(); ++k) {
+    const std::string ring = "ring__" + c.rings[k].name;
+    const auto placed = [&, k](std::size_t i) -> const PlacedRing& { return plan.instances[i].rings[k]; };
+    define("unsigned char*", ring + "__data", [&](std::size_t i) { return pointer(placed(i).data); });
+    define("unsigned char*", ring + "__full", [&](std::size_t i) { return pointer(placed(i).full); });
+    define("unsigned char*", ring + "__empty", [&](std::size_t i) { return pointer(placed(i).empty); });
+    define("unsigned", ring + "__stages", [&](std::size_t i) { return fmt::format("{}u", placed(i).stages); });
+    define("unsigned", ring + "__stage_bytes", [&](std::size_t i) { return fmt::format("{}u", placed(i).stage_bytes); });
+  }
+  for (std::size_t k = 0; k < c.mbarriers.size(); ++k)
+    define("unsigned char*", "mbarriers__" + c.mbarriers[k].name,
+           [&](std::size_t i) { return pointer(plan.instances[i].mbarriers[k].offset); });
+  for (std::size_t k = 0; k < c.named_barriers.size(); ++k)
+    define("unsigned", "barrier__" + c.named_barriers[k].name,
+           [&](std::size_t i) { return fmt::format("{}u", plan.instances[i].named_barriers[k]); });
+  for (std::size_t k = 0; k < c.facts.size(); ++k) {
+    // A fixed fact is a constant of its owner's own code; nobody asks the owner for it.
+    if (c.facts[k].direction == Direction::kExport && !c.facts[k].settable) continue;
+    define(c.facts[k].cpp_type, "fact__" + c.facts[k].name,
+           [&](std::size_t i) { return fact_literal(c.facts[k], fact_value(bindings, i, k, c.facts[k])); });
+  }
+  if (c.parameters)
+    out.push_back(fmt::format(
+        "extern \"C\" __device__ const unsigned char* {}parameters(pipelink::Self self) {{ {} }}", prefix,
+        by_instance(group, "self.instance",
+                    [&](std::size_t i) { return fmt::format("self.parameters + {}", plan.instances[i].parameters); })));
+  return out;
+}
+
+/// What the component defines and the glue calls.
+void declare(const Group& group, const std::vector<std::size_t>& called, std::vector<std::string>& types,
+             std::vector<std::string>& declarations) {
+  const contract::Contract& c = *group.contract;
+  for (const contract::Role& r : c.roles)
+    declarations.push_back(fmt::format("extern \"C\" __device__ void pl__{}__role__{}(pipelink::Self);", c.component, r.name));
+  for (std::size_t k : called) {
+    const std::string symbol = fmt::format("pl__{}__export__{}", c.component, c.callables[k].name);
+    const SignatureText text = signature_text(symbol, c.callables[k]);
+    types.insert(types.end(), text.aliases.begin(), text.aliases.end());
+    std::string list = "pipelink::Self";
+    for (const std::string& p : text.parameters) list += ", " + p;
+    declarations.push_back(fmt::format("extern \"C\" __device__ {} {}({});", text.result, symbol, list));
+  }
+}
+
+std::string base_element(const std::string& array_reference) {
+  return array_reference.substr(0, array_reference.find('('));
+}
+
+/// One import: a call of the bound export, for each instance that calls.
+class Trampoline {
+ public:
+  Trampoline(const Composition& composition, const Bindings& bindings, const std::vector<Route>& routes)
+      : composition_(composition), bindings_(bindings), routes_(routes) {}
+
+  std::vector<std::string> text(const Group& group, std::size_t k) const {
+    const contract::Contract& c = *group.contract;
+    const contract::Callable& callable = c.callables[k];
+    const std::string symbol = fmt::format("pl__{}__import__{}", c.component, callable.name);
+    const SignatureText types = signature_text(symbol, callable);
+    std::vector<std::string> out = types.aliases;
+    std::string parameters = "pipelink::Self self";
+    for (std::size_t p = 0; p < types.parameters.size(); ++p) parameters += fmt::format(", {} a{}", types.parameters[p], p);
+    out.push_back(fmt::format("extern \"C\" __device__ {} {}({}) {{", types.result, symbol, parameters));
+    if (group.instances.size() == 1) {
+      append(out, "  ", call(group.instances.front(), k, types));
+    } else {
+      out.push_back("  switch (self.instance) {");
+      for (std::size_t n = 0; n < group.instances.size(); ++n) {
+        out.push_back(n + 1 == group.instances.size() ? "    default: {" : fmt::format("    case {}: {{", n));
+        append(out, "      ", call(group.instances[n], k, types));
+        out.push_back("    }");
+      }
+      out.push_back("  }");
+    }
+    out.push_back("}");
+    return out;
+  }
+
+ private:
+  static void append(std::vector<std::string>& out, const std::string& indent, const std::vector<std::string>& text) {
+    for (const std::string& line : text) out.push_back(indent + line);
+  }
+
+  std::vector<std::string> call(std::size_t instance, std::size_t k, const SignatureText& types) const {
+    const Binding* bound = nullptr;
+    for (const Binding& b : bindings_.callables)
+      if (b.importer == PortRef{instance, k}) bound = &b;
+    const contract::Contract& target = composition_.contract(bound->exporter.instance);
+    const contract::Callable& export_ = target.callables[bound->exporter.index];
+    std::string arguments = fmt::format("pipelink::Self{{{}, self.parameters}}",
+                                        composition_.instances[bound->exporter.instance].index);
+    std::vector<std::string> before, after;
+    for (std::size_t p = 0; p < types.parameters.size(); ++p) {
+      const Route* renamed = nullptr;
+      for (const Route& r : routes_)
+        if (r.callable.importer == bound->importer && r.parameter == static_cast<int>(p) && !r.permutation.empty()) renamed = &r;
+      if (renamed == nullptr) {
+        arguments += fmt::format(", static_cast<{}>(a{})", types.parameters[p], p);
+        continue;
+      }
+      const std::string element = base_element(composition_.contract(instance).callables[k].parameters[p].name);
+      before.push_back(fmt::format("{} b{}[{}];", element, p, renamed->permutation.size()));
+      for (std::size_t v = 0; v < renamed->permutation.size(); ++v)
+        before.push_back(fmt::format("b{}[{}] = a{}[{}];", p, renamed->permutation[v], p, v));
+      if (element.find("const") == std::string::npos)
+        for (std::size_t v = 0; v < renamed->permutation.size(); ++v)
+          after.push_back(fmt::format("a{}[{}] = b{}[{}];", p, v, p, renamed->permutation[v]));
+      arguments += fmt::format(", b{}", p);
+    }
+    const std::string callee = fmt::format("pl__{}__export__{}({})", target.component, export_.name, arguments);
+    std::vector<std::string> out = before;
+    if (after.empty()) {
+      out.push_back("return " + callee + ";");
+      return out;
+    }
+    const bool returns = types.result != "void";
+    out.push_back((returns ? "auto result = " : "") + callee + ";");
+    out.insert(out.end(), after.begin(), after.end());
+    out.push_back(returns ? "return result;" : "return;");
+    return out;
+  }
+
+  const Composition& composition_;
+  const Bindings& bindings_;
+  const std::vector<Route>& routes_;
+};
+
+json mbarrier_list(const Composition& composition, const Plan& plan) {
+  struct Row {
+    std::int64_t offset, count, arrivals;
+    std::string claim;
+  };
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < plan.instances.size(); ++i) {
+    const contract::Contract& c = composition.contract(i);
+    const std::string prefix = composition.instances[i].name + ".";
+    for (std::size_t k = 0; k < c.rings.size(); ++k) {
+      if (c.rings[k].direction != Direction::kExport) continue;
+      const PlacedRing& r = plan.instances[i].rings[k];
+      rows.push_back({r.full, r.stages, r.full_arrivals, prefix + c.rings[k].name + ".full"});
+      rows.push_back({r.empty, r.stages, r.empty_arrivals, prefix + c.rings[k].name + ".empty"});
+    }
+    for (std::size_t k = 0; k < c.mbarriers.size(); ++k) {
+      const PlacedMbarriers& m = plan.instances[i].mbarriers[k];
+      rows.push_back({m.offset, m.count, m.arrivals, prefix + c.mbarriers[k].name});
+    }
+  }
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.offset < b.offset; });
+  json out = json::array();
+  for (const Row& r : rows)
+    out.push_back({{"offset", std::to_string(r.offset)}, {"count", std::to_string(r.count)},
+                   {"arrivals", std::to_string(r.arrivals)}, {"claim", r.claim}});
+  return out;
+}
+
+/// One branch for each run of warpgroups that have the same roles and budget.
+json warpgroup_list(const Composition& composition, const Plan& plan) {
+  struct Use {
+    int first, end;
+    std::string call;
+  };
+  std::vector<Use> uses;
+  for (std::size_t i = 0; i < plan.instances.size(); ++i) {
+    const contract::Contract& c = composition.contract(i);
+    for (std::size_t k = 0; k < c.roles.size(); ++k) {
+      const int first = plan.instances[i].roles[k];
+      uses.push_back({first, first + c.roles[k].warps,
+                      fmt::format("pl__{}__role__{}(pipelink::Self{{{}, parameters.bytes}});", c.component, c.roles[k].name,
+                                  composition.instances[i].index)});
+    }
+  }
+  std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.first < b.first; });
+  const int warps = plan.threads / 32;
+  json out = json::array();
+  for (int begin = 0; begin < warps;) {
+    int end = begin + 4;
+    for (const Use& use : uses)
+      if (use.first >= begin && use.first < end) end = std::max(end, (use.end + 3) / 4 * 4);
+    const bool last = end >= warps;
+    json branch;
+    branch["branch"] = fmt::format("{}{}{{", begin == 0 ? "" : "} else ", last ? (begin == 0 ? "" : "") : fmt::format("if (warp < {}) ", end));
+    const int budget = plan.solution.warpgroup_registers[static_cast<std::size_t>(begin / 4)];
+    branch["setmaxnreg"] = json::array();
+    if (budget != plan.solution.entry_registers)
+      branch["setmaxnreg"].push_back({{"direction", budget < plan.solution.entry_registers ? "dec" : "inc"},
+                                      {"count", std::to_string(budget)}});
+    std::vector<std::string> calls;
+    int covered = begin;
+    for (const Use& use : uses) {
+      if (use.first < begin || use.first >= end) continue;
+      const bool from_start = use.first == begin, to_end = use.end == end;
+      std::string condition = from_start && to_end ? ""
+                              : from_start         ? fmt::format("if (warp < {}) ", use.end)
+                              : to_end             ? fmt::format("if (warp >= {}) ", use.first)
+                                                   : fmt::format("if (warp >= {} && warp < {}) ", use.first, use.end);
+      calls.push_back((covered != begin ? "else " : "") + condition + use.call);
+      covered = use.end;
+    }
+    branch["roles"] = lines(calls);
+    out.push_back(std::move(branch));
+    begin = end;
+  }
+  return out;
+}
+
+}  // namespace
+
+Outcome<std::string> glue(const Composition& composition, const Bindings& bindings, const Plan& plan,
+                          const std::vector<Route>& routes) {
+  const std::vector<Group> all = groups(composition);
+  json components = json::array(), calls = json::array();
+  for (const Group& group : all) {
+    std::vector<std::size_t> called;
+    for (std::size_t k = 0; k < group.contract->callables.size(); ++k) {
+      const bool used = std::any_of(bindings.callables.begin(), bindings.callables.end(), [&](const Binding& b) {
+        return composition.instances[b.exporter.instance].package ==
+                   composition.instances[group.instances.front()].package &&
+               b.exporter.index == k;
+      });
+      if (used) called.push_back(k);
+    }
+    std::vector<std::string> types, declarations;
+    declare(group, called, types, declarations);
+    std::string names;
+    for (std::size_t i : group.instances) names += (names.empty() ? "" : ", ") + composition.instances[i].name;
+    components.push_back({{"component", group.contract->component}, {"instances", names}, {"types", lines(types)},
+                          {"declarations", lines(declarations)}, {"handles", lines(handles(group, bindings, plan))}});
+  }
+  const Trampoline trampoline(composition, bindings, routes);
+  for (const Group& group : all)
+    for (std::size_t k = 0; k < group.contract->callables.size(); ++k)
+      if (group.contract->callables[k].direction == Direction::kImport)
+        calls.push_back({{"caption", fmt::format("{} calls {}", group.contract->component, group.contract->callables[k].name)},
+                         {"lines", lines(trampoline.text(group, k))}});
+
+  const auto& cluster = composition.launch.cluster;
+  const bool clustered = cluster[0] * cluster[1] * cluster[2] > 1;
+  const std::string cluster_sync =
+      "asm volatile(\"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\" ::: \"memory\");";
+  json values;
+  values["name"] = composition.name;
+  values["arch"] = composition.arch;
+  values["version"] = kVersion;
+  values["self"] = std::string(self_header_text());
+  values["shared_align"] = std::to_string(plan.shared_align);
+  values["shared_bytes"] = std::to_string(plan.shared_bytes);
+  values["parameter_align"] = std::to_string(plan.parameter_align);
+  values["parameter_bytes"] = std::to_string(plan.parameter_bytes);
+  values["guard"] = composition.options.guard ? "100000000" : "0";
+  values["components"] = std::move(components);
+  values["calls"] = std::move(calls);
+  values["threads"] = std::to_string(plan.threads);
+  values["registers"] = std::to_string(plan.solution.entry_registers);
+  values["blocks_per_sm"] = std::to_string(composition.launch.blocks_per_sm);
+  values["cluster"] = clustered ? fmt::format("__cluster_dims__({}, {}, {}) ", cluster[0], cluster[1], cluster[2]) : "";
+  values["mbarriers"] = mbarrier_list(composition, plan);
+  values["sync"] = clustered ? cluster_sync : "__syncthreads();";
+  values["warpgroups"] = warpgroup_list(composition, plan);
+  values["end_sync"] = clustered ? lines({cluster_sync}) : json::array();
+  return render_template("glue.cu", values);
+}
+
+}  // namespace pipelink

@@ -1,0 +1,71 @@
+#include "linker/codegen/launch.h"
+
+#include <string>
+
+namespace pipelink {
+namespace {
+
+LaunchFact launch_fact(const contract::Fact& declared, const FactValue* value) {
+  LaunchFact out;
+  out.name = declared.name;
+  switch (declared.type) {
+    case contract::FactType::kInteger: out.type = PIPELINK_FACT_INTEGER; break;
+    case contract::FactType::kBoolean: out.type = PIPELINK_FACT_BOOLEAN; break;
+    case contract::FactType::kReal: out.type = PIPELINK_FACT_REAL; break;
+    case contract::FactType::kText: out.type = PIPELINK_FACT_TEXT; break;
+  }
+  out.value = value != nullptr ? value->integer : declared.value->number;
+  const bool number = declared.type == contract::FactType::kInteger || declared.type == contract::FactType::kBoolean;
+  out.text = number ? std::to_string(out.value) : value != nullptr ? value->text : declared.text_value;
+  return out;
+}
+
+LaunchInstance launch_instance(const Composition& composition, const Bindings& bindings, const Plan& plan, std::size_t i) {
+  const contract::Contract& c = composition.contract(i);
+  LaunchInstance out;
+  out.name = composition.instances[i].name;
+  out.component = c.component;
+  if (c.parameters) {
+    out.region_offset = static_cast<std::size_t>(plan.instances[i].parameters);
+    out.region_size = static_cast<std::size_t>(c.parameters->size);
+    out.region_align = static_cast<std::size_t>(c.parameters->align);
+    out.region_type = c.parameters->type;
+    out.region_header = c.parameters->header;
+    for (const contract::Field& f : c.parameters->fields)
+      out.fields.push_back({f.name, static_cast<std::size_t>(f.offset), static_cast<std::size_t>(f.size)});
+  }
+  if (c.host) {
+    out.provider = c.host->symbol;
+    out.provider_abi = static_cast<std::uint32_t>(c.host->abi);
+    out.arguments_type = c.host->arguments;
+    out.arguments_header = c.host->header;
+  }
+  for (std::size_t k = 0; k < c.facts.size(); ++k) {
+    const std::size_t at = bindings.fact_of[i][k];
+    out.facts.push_back(launch_fact(c.facts[k], at == Bindings::npos ? nullptr : &bindings.facts[at]));
+  }
+  for (std::size_t r = 0; r < c.rings.size(); ++r) {
+    const std::int64_t stages = plan.instances[i].rings[r].stages;
+    out.facts.push_back({c.rings[r].name + ".stages", PIPELINK_FACT_INTEGER, stages, std::to_string(stages)});
+  }
+  return out;
+}
+
+}  // namespace
+
+LaunchDescription launch_description(const Composition& composition, const Bindings& bindings, const Plan& plan) {
+  LaunchDescription out;
+  out.composition = composition.name;
+  out.arch = composition.arch;
+  out.entry = composition.name;
+  out.threads = static_cast<std::uint32_t>(plan.threads);
+  for (int d = 0; d < 3; ++d) out.cluster[d] = static_cast<std::uint32_t>(composition.launch.cluster[d]);
+  out.blocks_per_sm = static_cast<std::uint32_t>(composition.launch.blocks_per_sm);
+  out.parameter_size = static_cast<std::size_t>(plan.parameter_bytes);
+  out.parameter_align = static_cast<std::size_t>(plan.parameter_align);
+  for (std::size_t i = 0; i < composition.instances.size(); ++i)
+    out.instances.push_back(launch_instance(composition, bindings, plan, i));
+  return out;
+}
+
+}  // namespace pipelink

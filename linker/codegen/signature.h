@@ -1,0 +1,25 @@
+// Callable signatures as C++ text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "packager/contract/model.h"
+
+namespace pipelink {
+
+/// A callable's types under names of their own, so that any type can be a parameter: `using NAME_p0 = float (&)[128];`
+struct SignatureText {
+  std::vector<std::string> aliases;  ///< lines
+  std::string result;                ///< a type name
+  std::vector<std::string> parameters;
+};
+
+/// `symbol` is the function's. A type that only its owner's headers define is named as such in the control, where they
+/// are included, and replaced by one of the same size, alignment and way of passing in the link.
+SignatureText signature_text(const std::string& symbol, const contract::Callable& callable);
+
+/// Whether a type's text names nothing but what the language itself knows.
+bool is_builtin_type(const std::string& name);
+
+}  // namespace pipelink
