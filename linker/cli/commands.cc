@@ -1,0 +1,193 @@
+#include "linker/cli/commands.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "linker/codegen/host_header.h"
+#include "linker/link.h"
+#include "linker/place/explain.h"
+#include "linker/place/instance_format.h"
+#include "linker/place/json.h"
+#include "linker/place/solve.h"
+#include "linker/place/verify.h"
+#include "linker/report/map.h"
+#include "linker/version.h"
+#include "packager/base/file.h"
+
+namespace pipelink::cli {
+namespace {
+
+/// Diagnostics go to standard error; the exit status follows from them.
+int finish(const Common& common, const Diagnostics& diagnostics) {
+  if (!diagnostics.empty() || common.format != Format::kText) {
+    const std::string text = render(diagnostics, common.format, wants_colour(STDERR_FILENO));
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+  return exit_status(diagnostics);
+}
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+Diagnostic usage(std::string title, std::string help) {
+  Diagnostic d;
+  d.clause = "U-USAGE";
+  d.title = std::move(title);
+  d.help = std::move(help);
+  return d;
+}
+
+struct OutputFile {
+  std::string name;
+  const std::string* bytes;
+};
+
+/// All or, for what cannot be written, an error; files that are equal already keep their time.
+Diagnostics write_outputs(const std::string& directory, const std::vector<OutputFile>& files) {
+  for (const OutputFile& file : files)
+    if (Outcome<bool> written = write_file_if_changed(directory + "/" + file.name, *file.bytes); !written)
+      return written.diagnostics;
+  return {};
+}
+
+}  // namespace
+
+int pack(const Common& common, const PackOptions& options) { return finish(common, pipelink::pack(options).diagnostics); }
+
+int link(const Common& common, const LinkArguments& arguments) {
+  Timings timings;
+  Outcome<Linked> linked = link_composition(arguments.composition, timings);
+  if (!linked) return finish(common, linked.diagnostics);
+  const Composition& composition = linked->checked.composition;
+  const std::string stem = composition.name + "." + composition.arch;
+  const std::string map = map_json(*linked), summary = summary_text(*linked);
+  Diagnostics diagnostics = std::move(linked.diagnostics);
+  const Diagnostics written = write_outputs(arguments.output, {{stem + ".glue.cu", &linked->glue},
+                                                               {stem + ".launch", &linked->launch},
+                                                               {stem + ".map.json", &map},
+                                                               {stem + ".summary.txt", &summary},
+                                                               {stem + ".cubin", &linked->cubin}});
+  diagnostics.insert(diagnostics.end(), written.begin(), written.end());
+  if (!has_error(diagnostics) && !arguments.timings.empty()) {
+    const nlohmann::ordered_json times = {{"composition", composition.name}, {"read_ms", timings.read_ms}, {"check_ms", timings.check_ms},
+                                          {"place_ms", timings.place_ms},    {"glue_ms", timings.glue_ms}, {"nvjitlink_ms", timings.nvjitlink_ms},
+                                          {"total_ms", timings.total_ms}};
+    const Outcome<bool> done = write_file(arguments.timings, times.dump() + "\n");
+    diagnostics.insert(diagnostics.end(), done.diagnostics.begin(), done.diagnostics.end());
+  }
+  if (!has_error(diagnostics) && !arguments.quiet) print(summary);
+  return finish(common, diagnostics);
+}
+
+int check(const Common& common, const std::string& file, const std::vector<std::string>& why) {
+  Timings timings;
+  Outcome<Checked> checked = check_composition(file, timings);
+  if (!checked) return finish(common, checked.diagnostics);
+  if (why.empty()) print(placement_text(*checked));
+  for (const std::string& name : why) {
+    const place::Solution& solution = checked->plan.solution;
+    if (solution.ring(name) == nullptr) {
+      std::string known;
+      for (const place::RingDepth& r : solution.rings) known += (known.empty() ? "" : ", ") + r.name;
+      return finish(common, {usage("no ring is called '" + name + "'", "the rings here are: " + (known.empty() ? "none" : known))});
+    }
+    const place::Explanation text = place::why_not_deeper(checked->plan.problem, solution, name);
+    print(text.text + "\n");
+    for (const LabelledFact& fact : text.facts) print("  " + fact.owner + ": " + fact.text + "\n");
+  }
+  return finish(common, checked.diagnostics);
+}
+
+int inspect(const Common& common, const std::string& file, bool json) {
+  if (file.ends_with(".json")) {
+    Outcome<std::string> text = read_file(file);
+    if (!text) return finish(common, text.diagnostics);
+    Outcome<std::string> summary = summary_of_map(*text, file_name(file));
+    if (summary) print(json ? *text : *summary);
+    return finish(common, summary.diagnostics);
+  }
+  Outcome<Package> package = read_package(file);
+  if (package) print(json ? inspect_json(*package) : inspect_text(*package));
+  return finish(common, package.diagnostics);
+}
+
+int explain(const Common& common, const std::string& id, bool list) {
+  if (list) {
+    print(clause_list_text());
+    return 0;
+  }
+  const Clause* clause = find_clause(id);
+  if (clause == nullptr) return finish(common, {usage("there is no clause '" + id + "'", "pipelink explain --list shows all")});
+  print(explain_text(*clause));
+  return 0;
+}
+
+int diff(const Common& common, const std::string& a, const std::string& b) {
+  Outcome<contract::Contract> left = read_contract(a), right = read_contract(b);
+  Diagnostics diagnostics = left.diagnostics;
+  diagnostics.insert(diagnostics.end(), right.diagnostics.begin(), right.diagnostics.end());
+  if (left && right)
+    for (const std::string& line : contract_differences(*left, *right)) print(line + "\n");
+  return finish(common, diagnostics);
+}
+
+int doctor(const Common& common) {
+  const ToolchainStatus status = toolchain_status();
+  print(fmt::format("pipelink   {}\n", kVersion));
+  if (!status.error.empty()) {
+    Diagnostic d;
+    d.clause = "T-TOOLKIT";
+    d.title = "the CUDA toolkit's libraries cannot be used";
+    d.reason = status.error;
+    d.help = "install CUDA 13, or set PIPELINK_TOOLKIT_LIBRARY_DIR to the folder of libnvJitLink.so.13 and libnvrtc.so.13";
+    return finish(common, {d});
+  }
+  print(fmt::format("NVRTC      {}\nnvJitLink  {}\n", status.nvrtc, status.nvjitlink));
+  return 0;
+}
+
+int place(const Common& common, const std::string& file, bool json, std::uint64_t limit) {
+  Outcome<std::string> text = read_file(file);
+  if (!text) return finish(common, text.diagnostics);
+  Outcome<place::Problem> problem = place::parse_instance(*text, file_name(file));
+  if (!problem) return finish(common, problem.diagnostics);
+  Outcome<place::Solution> solution = place::solve(*problem, limit);
+  if (!solution) return finish(common, solution.diagnostics);
+  Diagnostics diagnostics = place::verify(*problem, *solution);
+  if (has_error(diagnostics)) return finish(common, diagnostics);
+  if (json) {
+    print(place::to_json(*problem, *solution));
+  } else {
+    print(fmt::format("{}: {} bytes of {}, {} free, {}\n", problem->name, solution->footprint, solution->capacity, solution->free_bytes(),
+                      solution->optimal ? "proven optimal" : fmt::format("at most {} bytes from optimal", solution->gap_bytes)));
+    for (const place::BufferPlacement& b : solution->buffers) print(fmt::format("  {:>8} {:>8}  {}\n", b.offset, b.bytes, b.name));
+    for (const place::RingDepth& r : solution->rings) print(fmt::format("  ring {}: {} stages\n", r.name, r.depth));
+  }
+  return finish(common, solution.diagnostics);
+}
+
+int host(const Common& common, const std::vector<std::string>& launches, const std::string& output) {
+  HostHeaderInput input;
+  for (const std::string& file : launches) {
+    Outcome<std::string> text = read_file(file);
+    if (!text) return finish(common, text.diagnostics);
+    Result<LaunchDescription> launch = parse_launch(*text);
+    if (!launch) {
+      Diagnostic d;
+      d.clause = "I-LAUNCH";
+      d.title = file_name(file) + " is no launch description";
+      d.reason = launch.error().message;
+      return finish(common, {d});
+    }
+    input.composition = launch->composition;
+    input.images.push_back(*launch);
+  }
+  Outcome<std::string> header = host_header(input), source = host_source(input);
+  if (!header) return finish(common, header.diagnostics);
+  if (!source) return finish(common, source.diagnostics);
+  return finish(common, write_outputs(output, {{"pipelink/" + input.composition + ".h", &*header}, {input.composition + ".host.cc", &*source}}));
+}
+
+}  // namespace pipelink::cli

@@ -1,0 +1,38 @@
+// The subcommands. Each prints results on standard output and diagnostics on standard error, and returns the exit
+// status: 0 done, 1 rejected by a contract, 2 usage, input or toolchain failure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "packager/base/render.h"
+#include "packager/pack/pack.h"
+
+namespace pipelink::cli {
+
+struct Common {
+  Format format = Format::kText;  ///< of diagnostics
+};
+
+int pack(const Common& common, const PackOptions& options);
+
+struct LinkArguments {
+  std::string composition;
+  std::string output = ".";
+  std::string timings;  ///< a file for them; empty: none
+  bool quiet = false;
+};
+int link(const Common& common, const LinkArguments& arguments);
+
+int check(const Common& common, const std::string& composition, const std::vector<std::string>& why);
+int inspect(const Common& common, const std::string& file, bool json);
+int explain(const Common& common, const std::string& clause, bool list);
+int diff(const Common& common, const std::string& a, const std::string& b);
+int doctor(const Common& common);
+int place(const Common& common, const std::string& file, bool json, std::uint64_t limit);
+
+/// Launch descriptions of one composition's architectures → its host header and source.
+int host(const Common& common, const std::vector<std::string>& launches, const std::string& output);
+
+}  // namespace pipelink::cli

@@ -1,0 +1,41 @@
+// The linker: an ordered list of passes.
+#pragma once
+
+#include <string>
+
+#include "linker/backend/gate.h"
+#include "linker/backend/lower.h"
+#include "linker/bind/bindings.h"
+#include "linker/plan/plan.h"
+#include "linker/route/route.h"
+
+namespace pipelink {
+
+/// What the passes before code generation settle: enough for `pipelink check`.
+struct Checked {
+  Composition composition;
+  Bindings bindings;
+  Plan plan;
+  std::vector<Route> routes;
+};
+
+struct Timings {
+  double read_ms = 0, check_ms = 0, place_ms = 0, glue_ms = 0, nvjitlink_ms = 0, total_ms = 0;
+};
+
+struct Linked {
+  Checked checked;
+  std::string glue;
+  std::string launch;  ///< pipelink/launch_description.h
+  std::string cubin;
+  CubinFacts facts;
+  GateReport gate;
+};
+
+/// read ▸ bind ▸ check ▸ place ▸ route.
+Outcome<Checked> check_composition(const std::string& file, Timings& timings);
+
+/// The same, then generate ▸ lower ▸ gate. Writes nothing.
+Outcome<Linked> link_composition(const std::string& file, Timings& timings);
+
+}  // namespace pipelink
