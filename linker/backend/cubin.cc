@@ -16,6 +16,8 @@ namespace {
 enum : unsigned { kNoValue = 1, kByteValue = 2, kHalfValue = 3, kSizedValue = 4 };
 enum : unsigned { kMaxThreads = 0x05, kFrameSize = 0x11, kParameterBytes = 0x19, kRegisterCount = 0x2f, kBarrierCount = 0x4c, kSetsRegisters = 0x54 };
 
+constexpr std::int64_t kReservedShared = 1024;
+
 struct Attribute {
   unsigned id = 0;
   unsigned value = 0;             ///< byte and half values
@@ -129,7 +131,8 @@ Outcome<CubinFacts> read_cubin(std::string_view bytes, std::string_view kernel) 
   for (const Section& s : all) {
     if (s.name == ".text" + suffix) facts.text = std::string(s.bytes);
     if (s.name == ".nv.shared" + suffix) {
-      facts.shared_bytes = static_cast<std::int64_t>(s.header.sh_size);
+      // From sm_90 on the section begins with what the system takes for itself.
+      facts.shared_bytes = static_cast<std::int64_t>(s.header.sh_size) - kReservedShared;
       facts.shared_align = static_cast<std::int64_t>(s.header.sh_addralign);
     }
     if (s.name == ".note.nv.tkinfo") facts.toolkit = release_of(s.bytes);

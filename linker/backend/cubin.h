@@ -18,7 +18,7 @@ struct CubinFacts {
   int max_threads = 0;       ///< MAX_THREADS
   bool sets_registers = false;  ///< setmaxnreg was honoured
   int stack_bytes = 0;       ///< of the kernel's frame
-  std::int64_t shared_bytes = 0, shared_align = 0;
+  std::int64_t shared_bytes = 0, shared_align = 0;  ///< static, without the 1,024 bytes that the system takes
   std::int64_t parameter_bytes = 0;
   std::string text;          ///< the kernel's code section
   std::string toolkit;       ///< of the note, "13.0"; empty if there is none

@@ -16,20 +16,23 @@ void report_isolated(const Composition& composition, const Bindings& bindings, D
   }
   for (std::size_t i = 0; i < count; ++i) {
     for (const std::size_t v : bindings.fact_of[i]) {
-      if (v != Bindings::npos && bindings.facts[v].owner != i) bound[i] = bound[bindings.facts[v].owner] = true;
+      if (v != Bindings::npos && bindings.facts[v].owner != i)
+        bound[i] = bound[bindings.facts[v].owner] = true;
     }
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (bound[i]) continue;
     const contract::Contract& c = composition.contract(i);
-    Diagnostic d = error("L-ISOLATED", quoted(composition.instances[i].name) + " is bound to no other component");
+    Diagnostic d =
+        error("L-ISOLATED", quoted(composition.instances[i].name) + " is bound to no other component");
     d.severity = c.roles.empty() ? Severity::kWarning : Severity::kNote;
     d.facts.push_back({composition.instances[i].name,
-                       "has " + counted(c.roles.size(), "role") + ", " + counted(c.callables.size(), "callable") + ", " +
-                           counted(c.rings.size(), "ring"),
+                       "has " + counted(c.roles.size(), "role") + ", " +
+                           counted(c.callables.size(), "callable") + ", " + counted(c.rings.size(), "ring"),
                        c.where});
-    d.reason = "0 callables, rings and facts join it to the other " + counted(count - 1, "component") +
-               (c.roles.empty() ? ", and without a role nothing runs its code" : "; its roles run beside them");
+    d.reason =
+        std::string("0 callables, rings and facts join it to others") +
+        (c.roles.empty() ? ", and without a role nothing runs its code" : "; its roles run beside theirs");
     if (c.roles.empty()) d.help = "remove it from the composition";
     faults.push_back(std::move(d));
   }
@@ -52,7 +55,8 @@ Outcome<Bindings> bind(const Composition& composition) {
   return {std::move(bindings), std::move(faults)};
 }
 
-Outcome<Bindings> with_placement(const Composition& composition, const Bindings& bindings, const RingStages& stages) {
+Outcome<Bindings> with_placement(const Composition& composition, const Bindings& bindings,
+                                 const RingStages& stages) {
   Bindings placed = bindings;
   Diagnostics faults;
   binding::evaluate_facts(composition, placed, &stages, faults);
@@ -80,7 +84,8 @@ std::map<std::string, std::int64_t> expression_scope(const Composition& composit
     const std::size_t v = source->fact_of[instance][k];
     if (v == Bindings::npos) continue;
     const FactValue& value = source->facts[v];
-    const bool number = value.type == contract::FactType::kInteger || value.type == contract::FactType::kBoolean;
+    const bool number =
+        value.type == contract::FactType::kInteger || value.type == contract::FactType::kBoolean;
     if (number && (!value.from_placement || !stages.empty())) scope[c.facts[k].name] = value.integer;
   }
   for (std::size_t r = 0; r < c.rings.size(); ++r) {

@@ -22,27 +22,29 @@ struct Binding {
   PortRef exporter;
 };
 
-/// A fact as the composition fixes it. Every instance that owns a fact has its own value. An import that nobody owns
-/// and that states a default is its own owner here.
+/// A fact as the composition fixes it. Every instance that owns a fact has its own value. An import that
+/// nobody owns and that states a default is its own owner here.
 struct FactValue {
-  std::size_t owner = 0;       ///< instance
-  std::size_t index = 0;       ///< into the owner's contract.facts
+  std::size_t owner = 0;  ///< instance
+  std::size_t index = 0;  ///< into the owner's contract.facts
   contract::FactType type = contract::FactType::kInteger;
-  std::int64_t integer = 0;    ///< kInteger, kBoolean
-  std::string text;            ///< kReal, kText, in canonical form
+  std::int64_t integer = 0;  ///< kInteger, kBoolean
+  std::string text;          ///< kReal, kText, in canonical form
   bool set_by_composition = false;
-  bool defaulted = false;      ///< `owner` only imports it; the value is the import's default
-  bool from_placement = false; ///< its expression reads the placement (`RING.stages`): evaluated after place
+  bool defaulted = false;       ///< `owner` only imports it; the value is the import's default
+  bool from_placement = false;  ///< its expression reads the placement (`RING.stages`): evaluated after place
 };
 
 struct Bindings {
   std::vector<Binding> callables;  ///< sorted by importer, then exporter; so are the others
   std::vector<Binding> rings;
-  std::vector<Binding> tensors;    ///< along bound callables, by parameter; the importer may have one for each caller
-  /// For each instance, in the order of its contract.facts: index into `facts`. Never npos in a result of bind().
+  std::vector<Binding>
+      tensors;  ///< along bound callables, by parameter; the importer may have one for each caller
+  /// For each instance, in the order of its contract.facts: index into `facts`. Never npos in a result of
+  /// bind().
   std::vector<std::vector<std::size_t>> fact_of;
   std::vector<FactValue> facts;
-  std::vector<PortRef> dropped;    ///< exported callables that nobody imports
+  std::vector<PortRef> dropped;  ///< exported callables that nobody imports
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 };
 
@@ -57,19 +59,21 @@ inline const PortRef* exporter_of(const std::vector<Binding>& bindings, PortRef 
 /// Depths of the rings by (owner instance, index of its ring).
 using RingStages = std::map<PortRef, std::int64_t>;
 
-/// Settles every import or says why not, with all candidates and the reason each was rejected. Rule: BIND first; then
-/// an export with the import's own name, if there is just one among the other instances; then the only compatible
-/// one. A same-named export that does not fit is an error (of check), never passed over for another. A ring export
-/// that BIND or its name has given to an importer is no candidate for others. A fact of several owners is that of the
-/// owner to which the reader is bound, directly or else through others, if it is just one.
+/// Settles every import or says why not, with all candidates and the reason each was rejected. Rule: BIND
+/// first; then an export with the import's own name, if there is just one among the other instances; then the
+/// only compatible one. A same-named export that does not fit is an error (of check), never passed over for
+/// another. A ring export that BIND or its name has given to an importer is no candidate for others. A fact
+/// of several owners is that of the owner to which the reader is bound, directly or else through others, if
+/// it is just one.
 Outcome<Bindings> bind(const Composition& composition);
 
 /// `bindings` with the facts that read the placement evaluated. L-FACT-DOMAIN, L-FACT-TYPE, P-EXPRESSION.
-Outcome<Bindings> with_placement(const Composition& composition, const Bindings& bindings, const RingStages& stages);
+Outcome<Bindings> with_placement(const Composition& composition, const Bindings& bindings,
+                                 const RingStages& stages);
 
-/// Names visible to an expression of `instance`: its own and imported facts by name (integers and booleans), and
-/// `RING.stages` for its rings. `stages` maps (instance, ring index) of ring owners to depths; pass an empty map before
-/// placement: then names that read the placement are absent.
+/// Names visible to an expression of `instance`: its own and imported facts by name (integers and booleans),
+/// and `RING.stages` for its rings. `stages` maps (instance, ring index) of ring owners to depths; pass an
+/// empty map before placement: then names that read the placement are absent.
 std::map<std::string, std::int64_t> expression_scope(const Composition& composition, const Bindings& bindings,
                                                      std::size_t instance, const RingStages& stages);
 

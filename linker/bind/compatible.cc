@@ -16,10 +16,11 @@ using contract::TensorPort;
 using contract::Type;
 
 constexpr RingProperty kRingProperties[] = {
-    {"stage_bytes", &Ring::stage_bytes},
-    {"full_arrivals", &Ring::full_arrivals},
-    {"transaction_bytes", &Ring::transaction_bytes},
-    {"empty_arrivals", &Ring::empty_arrivals},
+    {"stage_bytes", &Ring::stage_bytes,
+     "one side would reach beyond its stage, or leave a part of it unused"},
+    {"full_arrivals", &Ring::full_arrivals, "the full barrier would complete too early or never"},
+    {"transaction_bytes", &Ring::transaction_bytes, "the full barrier would complete too early or never"},
+    {"empty_arrivals", &Ring::empty_arrivals, "the empty barrier would complete too early or never"},
 };
 
 /// A type's name without const, volatile and references: "const float (&)[4]" and "float[4]" are the same.
@@ -50,11 +51,12 @@ void compare_type(const std::string& what, const Side& a, const Type& x, const S
                   std::vector<std::string>& faults) {
   if (x == y) return;
   if (x.name == y.name) {
-    faults.push_back(what + ", " + quoted(x.name) + ", has " + size_text(x) + " in " + a.owner + " and " + size_text(y) +
-                     " in " + b.owner);
+    faults.push_back(what + ", " + quoted(x.name) + ", has " + size_text(x) + " in " + a.owner + " and " +
+                     size_text(y) + " in " + b.owner);
     return;
   }
-  std::string fault = what + " is " + quoted(x.name) + " in " + a.owner + " and " + quoted(y.name) + " in " + b.owner;
+  std::string fault =
+      what + " is " + quoted(x.name) + " in " + a.owner + " and " + quoted(y.name) + " in " + b.owner;
   if (bare(x.name) == bare(y.name)) fault += ", which differ in const, volatile or reference only";
   faults.push_back(std::move(fault));
 }
@@ -73,12 +75,13 @@ std::string signature_text(const Callable& callable) {
   return callable.result.name + "(" + joined(parameters, ", ") + ")";
 }
 
-std::vector<std::string> signature_faults(const Side& a, const Callable& x, const Side& b, const Callable& y) {
+std::vector<std::string> signature_faults(const Side& a, const Callable& x, const Side& b,
+                                          const Callable& y) {
   std::vector<std::string> faults;
   compare_type("the result", a, x.result, b, y.result, faults);
   if (x.parameters.size() != y.parameters.size()) {
-    faults.push_back(a.owner + " has " + counted(x.parameters.size(), "parameter") + " and " + b.owner + " has " +
-                     std::to_string(y.parameters.size()));
+    faults.push_back(a.owner + " has " + counted(x.parameters.size(), "parameter") + " and " + b.owner +
+                     " has " + std::to_string(y.parameters.size()));
   }
   for (std::size_t i = 0; i < std::min(x.parameters.size(), y.parameters.size()); ++i) {
     compare_type("parameter " + std::to_string(i), a, x.parameters[i], b, y.parameters[i], faults);
@@ -90,10 +93,12 @@ std::string tensor_text(const TensorPort& tensor) {
   return tensor.element + " " + tile_text(tensor.tile) + " in " + tensor.space + " of a " + tensor.scope;
 }
 
-std::vector<std::string> tensor_faults(const Side& a, const TensorPort& x, const Side& b, const TensorPort& y) {
+std::vector<std::string> tensor_faults(const Side& a, const TensorPort& x, const Side& b,
+                                       const TensorPort& y) {
   std::vector<std::string> faults;
   const auto compare = [&](const char* what, const std::string& p, const std::string& q) {
-    if (p != q) faults.push_back(std::string(what) + " is " + p + " in " + a.owner + " and " + q + " in " + b.owner);
+    if (p != q)
+      faults.push_back(std::string(what) + " is " + p + " in " + a.owner + " and " + q + " in " + b.owner);
   };
   compare("the element", x.element, y.element);
   compare("the tile", tile_text(x.tile), tile_text(y.tile));
@@ -102,7 +107,9 @@ std::vector<std::string> tensor_faults(const Side& a, const TensorPort& x, const
   return faults;
 }
 
-std::span<const RingProperty> ring_properties() { return kRingProperties; }
+std::span<const RingProperty> ring_properties() {
+  return kRingProperties;
+}
 
 std::string ring_text(const Ring& ring) {
   std::string out(word_of(ring.side));
@@ -120,8 +127,8 @@ std::vector<std::string> ring_faults(const Side& a, const Ring& x, const Side& b
   for (const RingProperty& property : kRingProperties) {
     const auto &p = x.*property.value, &q = y.*property.value;
     if (!p || !q || !p->expression.empty() || !q->expression.empty() || p->number == q->number) continue;
-    faults.push_back(std::string(property.name) + " is " + std::to_string(p->number) + " in " + a.owner + " and " +
-                     std::to_string(q->number) + " in " + b.owner);
+    faults.push_back(std::string(property.name) + " is " + std::to_string(p->number) + " in " + a.owner +
+                     " and " + std::to_string(q->number) + " in " + b.owner);
   }
   return faults;
 }

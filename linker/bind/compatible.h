@@ -35,6 +35,7 @@ std::vector<std::string> tensor_faults(const Side& a, const contract::TensorPort
 struct RingProperty {
   const char* name;
   std::optional<contract::Amount> contract::Ring::*value;
+  const char* consequence;  ///< of a disagreement
 };
 std::span<const RingProperty> ring_properties();
 
@@ -42,7 +43,8 @@ std::span<const RingProperty> ring_properties();
 std::string ring_text(const contract::Ring& ring);
 
 /// The differences that need no fact to see: the sides, and numbers that both state.
-std::vector<std::string> ring_faults(const Side& a, const contract::Ring& x, const Side& b, const contract::Ring& y);
+std::vector<std::string> ring_faults(const Side& a, const contract::Ring& x, const Side& b,
+                                     const contract::Ring& y);
 
 /// The tensor ports of `contract` that travel with a callable.
 std::vector<std::size_t> tensors_via(const contract::Contract& contract, const std::string& callable);

@@ -41,7 +41,8 @@ constexpr NamedRange kRanges[] = {
 bool parse_value(std::string_view text, FactType type, FactValue& value) {
   value.type = type;
   switch (type) {
-    case FactType::kInteger: return parse_number(text, value.integer);
+    case FactType::kInteger:
+      return parse_number(text, value.integer);
     case FactType::kBoolean:
       value.integer = text == "true" || text == "1";
       return value.integer || text == "false" || text == "0";
@@ -52,7 +53,9 @@ bool parse_value(std::string_view text, FactType type, FactValue& value) {
       value.text.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
       return true;
     }
-    case FactType::kText: value.text = text; return true;
+    case FactType::kText:
+      value.text = text;
+      return true;
   }
   return false;
 }

@@ -10,8 +10,8 @@
 
 namespace pipelink::binding {
 
-/// Reads `text` as a value of the type into `value`, in canonical form. False if it is none: "true", "false", 0 and 1
-/// are booleans; a real number is kept in its shortest form.
+/// Reads `text` as a value of the type into `value`, in canonical form. False if it is none: "true", "false",
+/// 0 and 1 are booleans; a real number is kept in its shortest form.
 bool parse_value(std::string_view text, contract::FactType type, FactValue& value);
 
 /// As a message shows it: `128`, `true`, `0.5`.

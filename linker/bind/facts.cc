@@ -4,7 +4,6 @@
 #include "linker/bind/graph.h"
 #include "linker/bind/passes.h"
 #include "linker/bind/words.h"
-#include "packager/contract/expression.h"
 
 namespace pipelink::binding {
 namespace {
@@ -12,13 +11,19 @@ namespace {
 using contract::Direction;
 using contract::Fact;
 
-bool has_default(const Fact& fact) { return fact.value || !fact.text_value.empty(); }
+bool has_default(const Fact& fact) {
+  return fact.value || !fact.text_value.empty();
+}
 
 class FactSettler {
  public:
   FactSettler(const Composition& composition, const Told& told, bool ports_settled, Bindings& bindings,
               Diagnostics& faults)
-      : composition_(composition), told_(told), ports_settled_(ports_settled), bindings_(bindings), faults_(faults) {}
+      : composition_(composition),
+        told_(told),
+        ports_settled_(ports_settled),
+        bindings_(bindings),
+        faults_(faults) {}
 
   void run() {
     connect();
@@ -118,8 +123,8 @@ class FactSettler {
     if (at(ref).type == at(from).type) return;
     Diagnostic d = error("L-FACT-TYPE", "the fact " + quoted(name(from)) + " is read as another type");
     d.facts = {owns(from), reads(ref)};
-    d.reason = owner(from) + " states " + std::string(word_of(at(from).type)) + " and " + owner(ref) + " reads " +
-               std::string(word_of(at(ref).type));
+    d.reason = owner(from) + " states " + std::string(word_of(at(from).type)) + " and " + owner(ref) +
+               " reads " + std::string(word_of(at(ref).type));
     d.help = "read it as " + type_text(at(from)) + " in " + owner(ref);
     faults_.push_back(std::move(d));
   }
@@ -138,15 +143,17 @@ class FactSettler {
       }
     }
     const bool own = owners_.count(at(ref).name) > 0;
-    d.reason = "0 " + std::string(own ? "other " : "") + "components of the composition own a fact of this name";
-    d.help = lines.empty() ? "add the component that owns it, or state a default where " + owner(ref) + " reads it"
-                           : joined(lines, " or ");
+    d.reason =
+        "0 " + std::string(own ? "other " : "") + "components of the composition own a fact of this name";
+    d.help = lines.empty()
+                 ? "add the component that owns it, or state a default where " + owner(ref) + " reads it"
+                 : joined(lines, " or ");
     faults_.push_back(std::move(d));
   }
 
   void several(PortRef ref, const std::vector<PortRef>& owners, const std::vector<PortRef>& nearest) {
-    Diagnostic d = error("L-FACT-OWNERS", "the fact " + quoted(name(ref)) + " has " + std::to_string(owners.size()) +
-                                              " owners");
+    Diagnostic d = error("L-FACT-OWNERS", "the fact " + quoted(name(ref)) + " has " +
+                                              std::to_string(owners.size()) + " owners");
     d.facts.push_back(reads(ref));
     std::vector<std::string> lines;
     for (const PortRef o : owners) {
@@ -157,8 +164,8 @@ class FactSettler {
       if (at(o).type == at(ref).type) lines.push_back(bind_line(name(ref), name(o)));
     }
     const bool any = part_[ref.instance] == part_[nearest.front().instance];
-    d.reason = owner(ref) + " is bound to " + (any ? std::to_string(nearest.size()) : std::string("none")) + " of the " +
-               std::to_string(owners.size()) + " owners; to be the only one, an owner must be bound to the reader alone";
+    d.reason = owner(ref) + " is bound to " + std::to_string(any ? nearest.size() : 0) + " of the " +
+               std::to_string(owners.size()) + " owners, and only 1 would settle which is meant";
     d.help = joined(lines, " or ");
     faults_.push_back(std::move(d));
   }
@@ -178,93 +185,6 @@ class FactSettler {
 void settle_facts(const Composition& composition, const Told& told, bool ports_settled, Bindings& bindings,
                   Diagnostics& faults) {
   FactSettler(composition, told, ports_settled, bindings, faults).run();
-}
-
-void apply_set(const Composition& composition, Bindings& bindings, Diagnostics& faults) {
-  for (const auto& [target, text] : composition.set) {
-    const auto dot = target.find('.');
-    const std::string name = target.substr(0, dot), wanted = dot == std::string::npos ? "" : target.substr(dot + 1);
-    const LabelledFact entry{"composition", "SET " + target + "=" + text, composition.where("SET " + target)};
-    std::vector<std::string> settable;
-    FactValue* value = nullptr;
-    const Fact* import = nullptr;
-    std::string import_owner;
-    for (std::size_t i = 0; i < composition.instances.size(); ++i) {
-      for (std::size_t k = 0; k < composition.contract(i).facts.size(); ++k) {
-        const Fact& f = composition.contract(i).facts[k];
-        const bool owned = f.direction == Direction::kExport;
-        if (owned && f.settable) settable.push_back(dotted(composition, i, f.name));
-        if (composition.instances[i].name != name || f.name != wanted) continue;
-        const std::size_t at = bindings.fact_of[i][k];
-        if (owned) {
-          value = &bindings.facts[at];
-        } else {
-          import = &f;
-          if (at != Bindings::npos && !bindings.facts[at].defaulted) {
-            const FactValue& v = bindings.facts[at];
-            import_owner = dotted(composition, v.owner, composition.contract(v.owner).facts[v.index].name);
-          }
-        }
-      }
-    }
-    if (!value) {
-      Diagnostic d = error("L-SET", "a value is set for " + quoted(target) + ", which no instance owns");
-      d.facts.push_back(entry);
-      if (import) {
-        d.facts.push_back({name, "only reads fact " + quoted(wanted), import->where});
-        d.reason = import_owner.empty() ? "a fact is set at its owner; here there is none, and the reader's default holds"
-                                        : "a fact is set at its owner, which is " + quoted(import_owner);
-        d.help = import_owner.empty() ? "remove it" : "SET " + import_owner + "=" + text;
-      } else {
-        const std::vector<std::string> near = near_names(target, settable);
-        d.reason = settable.empty() ? "this composition has no settable fact"
-                                    : "the settable facts are " + joined(settable, ", ");
-        d.help = near.empty() ? "remove it" : "SET " + near.front() + "=" + text;
-      }
-      faults.push_back(std::move(d));
-      continue;
-    }
-    const Fact& fact = composition.contract(value->owner).facts[value->index];
-    const std::string states = fact.value ? contract::to_text(*fact.value) : fact.text_value;
-    const auto refuse = [&](const char* clause, std::string title, std::string says, std::string reason,
-                            std::string help) {
-      Diagnostic d = error(clause, std::move(title));
-      d.facts = {entry, {name, std::move(says), fact.where}};
-      d.reason = std::move(reason);
-      d.help = std::move(help);
-      faults.push_back(std::move(d));
-      value->set_by_composition = true;  // as if settled: nothing more is said of it
-    };
-    FactValue parsed = *value;
-    if (!fact.settable) {
-      refuse("L-FACT-FIXED", "the fact " + quoted(target) + " is fixed", "states " + quoted(wanted) + " as " + states,
-             "the value is compiled into " + quoted(composition.instances[value->owner].component),
-             "remove SET " + target);
-    } else if (!parse_value(text, fact.type, parsed)) {
-      refuse("L-FACT-TYPE", "the value set for " + quoted(target) + " is of another type",
-             "states " + quoted(wanted) + " as " + type_text(fact),
-             quoted(text) + " is not " + std::string(word_of(fact.type)),
-             fact.domain.empty() ? "set " + std::string(word_of(fact.type))
-                                 : "set one of " + domain_text(fact));
-    } else if (!fact.domain.empty() &&
-               std::find(fact.domain.begin(), fact.domain.end(), parsed.integer) == fact.domain.end()) {
-      const std::int64_t nearest = *std::min_element(
-          fact.domain.begin(), fact.domain.end(), [&](std::int64_t a, std::int64_t b) {
-            const auto distance = [&](std::int64_t v) {
-              return v < parsed.integer ? static_cast<std::uint64_t>(parsed.integer) - static_cast<std::uint64_t>(v)
-                                        : static_cast<std::uint64_t>(v) - static_cast<std::uint64_t>(parsed.integer);
-            };
-            return distance(a) < distance(b);
-          });
-      refuse("L-FACT-DOMAIN", "the value set for " + quoted(target) + " is outside its domain",
-             quoted(wanted) + " is one of " + domain_text(fact),
-             value_text(parsed) + " is none of the " + std::to_string(fact.domain.size()) + " values of the domain",
-             "SET " + target + "=" + value_text(nearest, fact.type));
-    } else {
-      *value = std::move(parsed);
-      value->set_by_composition = true;
-    }
-  }
 }
 
 }  // namespace pipelink::binding

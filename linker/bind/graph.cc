@@ -14,7 +14,8 @@ using Undirected = boost::adjacency_list<boost::vecS, boost::vecS, boost::undire
 using Directed = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
 
 /// A shortest path from `start` back to itself within its knot.
-std::vector<std::size_t> cycle_through(const Directed& graph, std::size_t start, const std::vector<std::size_t>& knot) {
+std::vector<std::size_t> cycle_through(const Directed& graph, std::size_t start,
+                                       const std::vector<std::size_t>& knot) {
   std::vector<std::size_t> from(boost::num_vertices(graph), boost::num_vertices(graph));
   std::queue<std::size_t> open;
   open.push(start);

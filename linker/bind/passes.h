@@ -1,5 +1,5 @@
-// The steps of bind(), in order. Each adds its diagnostics and goes on; a port or fact that an earlier step has
-// complained of is left alone by the later ones.
+// The steps of bind(), in order. Each adds its diagnostics and goes on; a port or fact that an earlier step
+// has complained of is left alone by the later ones.
 #pragma once
 
 #include <map>
@@ -25,7 +25,8 @@ struct BindEntries {
 BindEntries resolve_bind(const Composition& composition, Diagnostics& faults);
 
 /// L-UNBOUND, L-AMBIGUOUS. False if an import is left unsettled.
-bool settle_callables(const Composition& composition, const Told& told, Bindings& bindings, Diagnostics& faults);
+bool settle_callables(const Composition& composition, const Told& told, Bindings& bindings,
+                      Diagnostics& faults);
 
 /// As callables; besides, each ring export has exactly one importer. L-RING.
 bool settle_rings(const Composition& composition, const Told& told, Bindings& bindings, Diagnostics& faults);
@@ -33,17 +34,18 @@ bool settle_rings(const Composition& composition, const Told& told, Bindings& bi
 /// Along the bound callables. L-UNBOUND, L-AMBIGUOUS.
 void settle_tensors(const Composition& composition, Bindings& bindings, Diagnostics& faults);
 
-/// Fills `facts` (without values) and `fact_of`. L-FACT-OWNERS (not if `ports_settled` is false, since a missing
-/// binding could have told the owner), L-FACT-MISSING, L-FACT-TYPE.
+/// Fills `facts` (without values) and `fact_of`. L-FACT-OWNERS (not if `ports_settled` is false, since a
+/// missing binding could have told the owner), L-FACT-MISSING, L-FACT-TYPE.
 void settle_facts(const Composition& composition, const Told& told, bool ports_settled, Bindings& bindings,
                   Diagnostics& faults);
 
 /// The values that the composition sets. L-SET, L-FACT-FIXED, L-FACT-TYPE, L-FACT-DOMAIN.
 void apply_set(const Composition& composition, Bindings& bindings, Diagnostics& faults);
 
-/// The values that are not set, in the order of their dependence. With `stages`, only those that read the placement.
-/// L-FACT-CYCLE, L-FACT-DOMAIN, L-FACT-TYPE, P-EXPRESSION.
-void evaluate_facts(const Composition& composition, Bindings& bindings, const RingStages* stages, Diagnostics& faults);
+/// The values that are not set, in the order of their dependence. With `stages`, only those that read the
+/// placement. L-FACT-CYCLE, L-FACT-DOMAIN, L-FACT-TYPE, P-EXPRESSION.
+void evaluate_facts(const Composition& composition, Bindings& bindings, const RingStages* stages,
+                    Diagnostics& faults);
 
 /// L-ISOLATED, as a warning, or as a note for an instance with a role of its own.
 void report_isolated(const Composition& composition, const Bindings& bindings, Diagnostics& faults);

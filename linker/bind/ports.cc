@@ -28,8 +28,13 @@ struct Candidate {
 
 class Settler {
  public:
-  Settler(const Composition& composition, const Told& told, std::string kind, Misfit misfit, Diagnostics& faults)
-      : composition_(composition), told_(told), kind_(std::move(kind)), misfit_(std::move(misfit)), faults_(faults) {}
+  Settler(const Composition& composition, const Told& told, std::string kind, Misfit misfit,
+          Diagnostics& faults)
+      : composition_(composition),
+        told_(told),
+        kind_(std::move(kind)),
+        misfit_(std::move(misfit)),
+        faults_(faults) {}
 
   std::vector<Port> imports, exports;
   bool exclusive = false;  ///< an export has one importer
@@ -51,13 +56,16 @@ class Settler {
     left = by_name(left);
     take();
     for (const Port* p : left) by_fit(*p);
-    std::sort(bound.begin(), bound.end(), [](const Binding& a, const Binding& b) { return a.importer < b.importer; });
+    std::sort(bound.begin(), bound.end(),
+              [](const Binding& a, const Binding& b) { return a.importer < b.importer; });
   }
 
   std::string name(const Port& p) const { return dotted(composition_, p.ref.instance, p.name); }
   const std::string& owner(const Port& p) const { return composition_.instances[p.ref.instance].name; }
   LabelledFact fact(const Port& p, Direction direction, const std::string& more = {}) const {
-    return {owner(p), std::string(word_of(direction)) + " " + kind_ + " " + quoted(p.name) + " " + p.says + more, p.where};
+    return {owner(p),
+            std::string(word_of(direction)) + " " + kind_ + " " + quoted(p.name) + " " + p.says + more,
+            p.where};
   }
 
  private:
@@ -104,12 +112,15 @@ class Settler {
     } else if (fitting.empty()) {
       unbound(p, all);
     } else {
-      ambiguous(p, fitting, "no export of another instance has this name, and " + std::to_string(fitting.size()) + " fit");
+      ambiguous(
+          p, fitting,
+          "no export of another instance has this name, and " + std::to_string(fitting.size()) + " fit");
     }
   }
 
   static std::string own(const std::string& misfit) {
-    return misfit.empty() ? "it is the importer's own, which only a BIND gives it" : "it is the importer's own; " + misfit;
+    return misfit.empty() ? "it is the importer's own, which only a BIND gives it"
+                          : "it is the importer's own; " + misfit;
   }
 
   std::string name_of(PortRef importer) const {
@@ -125,12 +136,14 @@ class Settler {
     d.facts.push_back(fact(p, Direction::kImport));
     std::vector<std::string> lines;
     for (const Candidate& c : candidates) {
-      d.facts.push_back(fact(*c.port, Direction::kExport, c.misfit.empty() ? "; fits" : "; does not fit: " + c.misfit));
+      d.facts.push_back(
+          fact(*c.port, Direction::kExport, c.misfit.empty() ? "; fits" : "; does not fit: " + c.misfit));
       if (c.misfit.empty()) lines.push_back(bind_line(name(p), name(*c.port)));
       unsettled.insert(c.port->ref);
     }
     d.reason = reason;
-    d.help = lines.empty() ? "none of them fits: change one of them, and name it with BIND" : joined(lines, " or ");
+    d.help = lines.empty() ? "none of them fits: change one of them, and name it with BIND"
+                           : joined(lines, " or ");
     faults_.push_back(std::move(d));
     settled = false;
   }
@@ -146,8 +159,9 @@ class Settler {
         own_line = ", or " + bind_line(name(p), name(*c.port));
       }
     }
-    d.reason = candidates.empty() ? "0 exports of this kind in the composition"
-                                  : counted(candidates.size(), "export") + " of this kind in the composition, none fits";
+    d.reason = candidates.empty()
+                   ? "0 exports of this kind in the composition"
+                   : counted(candidates.size(), "export") + " of this kind in the composition, none fits";
     d.help = "add a component that exports " + kind_ + " " + quoted(p.name) + own_line;
     faults_.push_back(std::move(d));
     settled = false;
@@ -202,28 +216,31 @@ void check_ring_ends(const Settler& rings, const Told& told, Diagnostics& faults
       faults.push_back(std::move(d));
       continue;
     }
-    Diagnostic d = error("L-RING", "the ring " + quoted(rings.name(e)) + " has " + std::to_string(others.size()) +
-                                       " other sides");
+    Diagnostic d = error("L-RING", "the ring " + quoted(rings.name(e)) + " has " +
+                                       std::to_string(others.size()) + " other sides");
     d.facts.push_back(rings.fact(e, Direction::kExport));
     for (const Port* p : others) d.facts.push_back(rings.fact(*p, Direction::kImport));
-    d.reason = std::to_string(others.size()) + " instances would arrive on barriers that count one; a ring has one producer and "
+    d.reason = std::to_string(others.size()) +
+               " instances would arrive on barriers that count one; a ring has one producer and "
                "one consumer";
-    d.help = "leave one of these importers, and give each other one a ring of its own";
+    d.help = "keep one of these importers, and give each other one a ring of its own";
     faults.push_back(std::move(d));
   }
 }
 
 }  // namespace
 
-bool settle_callables(const Composition& composition, const Told& told, Bindings& bindings, Diagnostics& faults) {
+bool settle_callables(const Composition& composition, const Told& told, Bindings& bindings,
+                      Diagnostics& faults) {
   const auto misfit = [&](PortRef importer, PortRef exporter) {
     const Side a = side(composition, importer.instance), b = side(composition, exporter.instance);
     return callable_misfit(a, a.contract.callables[importer.index], b, b.contract.callables[exporter.index]);
   };
   Settler settler(composition, told, "callable", misfit, faults);
   for (std::size_t i = 0; i < composition.instances.size(); ++i) {
-    collect(i, composition.contract(i).callables,
-            [](const contract::Callable& c) { return "as " + quoted(signature_text(c)); }, settler);
+    collect(
+        i, composition.contract(i).callables,
+        [](const contract::Callable& c) { return "as " + quoted(signature_text(c)); }, settler);
   }
   settler.run();
   bindings.callables = settler.bound;
@@ -238,12 +255,15 @@ bool settle_callables(const Composition& composition, const Told& told, Bindings
 bool settle_rings(const Composition& composition, const Told& told, Bindings& bindings, Diagnostics& faults) {
   const auto misfit = [&](PortRef importer, PortRef exporter) {
     const Side a = side(composition, importer.instance), b = side(composition, exporter.instance);
-    return joined(ring_faults(a, a.contract.rings[importer.index], b, b.contract.rings[exporter.index]), "; ");
+    return joined(ring_faults(a, a.contract.rings[importer.index], b, b.contract.rings[exporter.index]),
+                  "; ");
   };
   Settler settler(composition, told, "ring", misfit, faults);
   settler.exclusive = true;
   for (std::size_t i = 0; i < composition.instances.size(); ++i) {
-    collect(i, composition.contract(i).rings, [](const contract::Ring& r) { return "as " + ring_text(r); }, settler);
+    collect(
+        i, composition.contract(i).rings, [](const contract::Ring& r) { return "as " + ring_text(r); },
+        settler);
   }
   settler.run();
   check_ring_ends(settler, told, faults);

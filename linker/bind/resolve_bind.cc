@@ -45,10 +45,13 @@ std::vector<std::string> port_names(const Contract& c) {
 
 class Resolver {
  public:
-  Resolver(const Composition& composition, Diagnostics& faults) : composition_(composition), faults_(faults) {}
+  Resolver(const Composition& composition, Diagnostics& faults)
+      : composition_(composition), faults_(faults) {}
 
   BindEntries run() {
     for (const auto& [first, second] : composition_.bind) {
+      first_ = first;
+      second_ = second;
       entry_ = {"composition", bind_line(first, second), composition_.where(bind_line(first, second))};
       std::optional<End> a = end(first), b = end(second);
       if (a && b) {
@@ -81,25 +84,42 @@ class Resolver {
     if (it == composition_.instances.end()) {
       std::vector<std::string> all;
       for (const Instance& i : composition_.instances) all.push_back(i.name);
-      unknown("a BIND names the instance " + quoted(name) + ", which does not exist", "the instances are ", all,
-              near_names(name, all), [&](const std::string& near) { return near + "." + port; }, text);
+      unknown(
+          "a BIND names the instance " + quoted(name) + ", which does not exist", "the instances are ", all,
+          near_names(name, all), [&](const std::string& near) { return near + "." + port; }, text);
       return std::nullopt;
     }
+    const End e = ports_of(text, static_cast<std::size_t>(it - composition_.instances.begin()), port);
+    if (std::none_of(std::begin(e.ports), std::end(e.ports), [](const auto& p) { return p.has_value(); })) {
+      const std::vector<std::string> all = port_names(composition_.contract(e.instance));
+      unknown(
+          "a BIND names " + quoted(text) + ", which does not exist",
+          "the ports and facts of " + name + " are ", all, near_names(port, all),
+          [&](const std::string& near) { return name + "." + near; }, text);
+      return std::nullopt;
+    }
+    return e;
+  }
+
+  End ports_of(const std::string& text, std::size_t instance, const std::string& port) const {
     End e;
     e.text = text;
-    e.instance = static_cast<std::size_t>(it - composition_.instances.begin());
-    const Contract& c = composition_.contract(e.instance);
+    e.instance = instance;
+    const Contract& c = composition_.contract(instance);
     e.ports[kCallable] = find(c.callables, port);
     e.ports[kRing] = find(c.rings, port);
     e.ports[kFact] = find(c.facts, port);
     e.ports[kTensor] = find(c.tensors, port);
-    if (std::none_of(std::begin(e.ports), std::end(e.ports), [](const auto& p) { return p.has_value(); })) {
-      const std::vector<std::string> all = port_names(c);
-      unknown("a BIND names " + quoted(text) + ", which does not exist", "the ports and facts of " + name + " are ",
-              all, near_names(port, all), [&](const std::string& near) { return name + "." + near; }, text);
-      return std::nullopt;
-    }
     return e;
+  }
+
+  /// The ports that a misspelt end most likely means: no further message about them.
+  void poison(const std::string& text) {
+    const auto dot = text.find('.');
+    for (std::size_t i = 0; i < composition_.instances.size(); ++i) {
+      if (composition_.instances[i].name == text.substr(0, dot))
+        poison(ports_of(text, i, text.substr(dot + 1)));
+    }
   }
 
   template <class Spell>
@@ -109,9 +129,9 @@ class Resolver {
     d.facts.push_back(entry_);
     d.reason = all.empty() ? "there are none" : lead + joined(all, ", ");
     if (!near.empty()) {
-      std::string line = entry_.text;
-      line.replace(line.find(wrong), wrong.size(), spell(near.front()));
-      d.help = line;
+      poison(spell(near.front()));
+      const std::string right = spell(near.front());
+      d.help = bind_line(first_ == wrong ? right : first_, second_ == wrong ? right : second_);
     } else {
       d.help = "name one of these, or remove the BIND";
     }
@@ -121,7 +141,8 @@ class Resolver {
   LabelledFact port_fact(const End& e, int kind) const {
     const Port& p = *e.ports[kind];
     return {composition_.instances[e.instance].name,
-            std::string(word_of(p.direction)) + " " + kWords[kind] + " " + quoted(e.text.substr(e.text.find('.') + 1)),
+            std::string(word_of(p.direction)) + " " + kWords[kind] + " " +
+                quoted(e.text.substr(e.text.find('.') + 1)),
             p.where};
   }
 
@@ -149,7 +170,8 @@ class Resolver {
       if (a.ports[kind]->direction == b.ports[kind]->direction) continue;
       if (a.instance == b.instance && kind != kCallable) {
         refuse(a, b, "a BIND joins two ports of one instance",
-               "a " + std::string(kWords[kind]) + " is shared by two instances", "name a port of another instance");
+               "a " + std::string(kWords[kind]) + " is shared by two instances",
+               "name a port of another instance");
         return;
       }
       bound = true;
@@ -165,7 +187,8 @@ class Resolver {
       while (!a.ports[kind] || !b.ports[kind]) ++kind;
       const bool imports = a.ports[kind]->direction == Direction::kImport;
       refuse(a, b, imports ? "a BIND joins two imports" : "a BIND joins two exports",
-             imports ? "2 imports and 0 exports; an import meets an export" : "0 imports and 2 exports; an import meets an export",
+             imports ? "2 imports and 0 exports; an import meets an export"
+                     : "0 imports and 2 exports; an import meets an export",
              opposite(kind, imports ? Direction::kExport : Direction::kImport));
     } else if (a.ports[kTensor] || b.ports[kTensor]) {
       const End& e = a.ports[kTensor] ? a : b;
@@ -173,7 +196,8 @@ class Resolver {
       refuse(a, b, "a BIND names a tensor", "a tensor follows the callable that carries it",
              "BIND " + quoted(dotted(composition_, e.instance, tensor.via)) + " in its place");
     } else {
-      refuse(a, b, "a BIND joins ports of two kinds", "a callable meets a callable, a ring a ring, a fact a fact",
+      refuse(a, b, "a BIND joins ports of two kinds",
+             "a callable meets a callable, a ring a ring, a fact a fact",
              "name two ports of one kind, or remove the BIND");
     }
   }
@@ -192,7 +216,8 @@ class Resolver {
       if (kind == kRing) add(c.rings);
       if (kind == kFact) add(c.facts);
     }
-    const std::string what = std::string(direction == Direction::kExport ? "exported " : "imported ") + kWords[kind];
+    const std::string what =
+        std::string(direction == Direction::kExport ? "exported " : "imported ") + kWords[kind];
     return names.empty() ? "no instance has an " + what : "name an " + what + ": " + joined(names, ", ");
   }
 
@@ -217,7 +242,8 @@ class Resolver {
   const Composition& composition_;
   Diagnostics& faults_;
   BindEntries out_;
-  LabelledFact entry_;
+  LabelledFact entry_;          ///< the entry at hand
+  std::string first_, second_;  ///< its two ends
   std::map<std::pair<int, PortRef>, LabelledFact> entries_;
 };
 

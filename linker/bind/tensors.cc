@@ -38,10 +38,12 @@ class TensorSettler {
   }
   LabelledFact fact(PortRef ref, const std::string& more = {}) const {
     const TensorPort& t = composition_.contract(ref.instance).tensors[ref.index];
-    return {composition_.instances[ref.instance].name,
-            std::string(word_of(t.direction)) + " tensor " + quoted(t.name) + ", " + tensor_text(t) +
-                (t.via.empty() ? "" : ", on parameter " + std::to_string(t.parameter) + " of " + quoted(t.via)) + more,
-            t.where};
+    return {
+        composition_.instances[ref.instance].name,
+        std::string(word_of(t.direction)) + " tensor " + quoted(t.name) + ", " + tensor_text(t) +
+            (t.via.empty() ? "" : ", on parameter " + std::to_string(t.parameter) + " of " + quoted(t.via)) +
+            more,
+        t.where};
   }
 
   /// The tensors that the side of `taker` imports, from the side of `giver`, both callables of one binding.
@@ -78,8 +80,8 @@ class TensorSettler {
 
   void uncarried(PortRef port) {
     const TensorPort& t = composition_.contract(port.instance).tensors[port.index];
-    Diagnostic d = error("L-UNBOUND", "no callable carries the tensor " +
-                                          quoted(dotted(composition_, port.instance, t.name)));
+    Diagnostic d = error(
+        "L-UNBOUND", "no callable carries the tensor " + quoted(dotted(composition_, port.instance, t.name)));
     d.facts.push_back(fact(port));
     d.reason = "a tensor is bound along the callable that carries it, and this one names none";
     d.help = "name the callable and its parameter where " + quoted(t.name) + " is declared";
@@ -94,8 +96,8 @@ class TensorSettler {
                                           quoted(dotted(composition_, port.instance, t.name)) + " needs");
     d.facts.push_back(fact(port));
     d.facts.push_back({other,
-                       std::string(word_of(call.direction)) + " callable " + quoted(call.name) + ", to which " +
-                           quoted(dotted(composition_, taker.instance, t.via)) + " is bound",
+                       std::string(word_of(call.direction)) + " callable " + quoted(call.name) +
+                           ", to which " + quoted(dotted(composition_, taker.instance, t.via)) + " is bound",
                        call.where});
     d.facts.insert(d.facts.end(), rejected.begin(), rejected.end());
     d.reason = "0 tensors that " + other + " exports on parameter " + std::to_string(t.parameter) + " of " +
@@ -110,7 +112,8 @@ class TensorSettler {
                                             " could be bound to " + counted(fitting.size(), "export"));
     d.facts.push_back(fact(port));
     for (const PortRef other : fitting) d.facts.push_back(fact(other));
-    d.reason = std::to_string(fitting.size()) + " tensors travel on one parameter, and not just one of them has the "
+    d.reason = std::to_string(fitting.size()) +
+               " tensors travel on one parameter, and not just one of them has the "
                "import's name";
     d.help = "give the tensor that is meant the name " + quoted(t.name);
     faults_.push_back(std::move(d));

@@ -40,8 +40,12 @@ class Evaluator {
   const Fact& fact(std::size_t v) const {
     return composition_.contract(bindings_.facts[v].owner).facts[bindings_.facts[v].index];
   }
-  std::string name(std::size_t v) const { return dotted(composition_, bindings_.facts[v].owner, fact(v).name); }
-  const std::string& owner(std::size_t v) const { return composition_.instances[bindings_.facts[v].owner].name; }
+  std::string name(std::size_t v) const {
+    return dotted(composition_, bindings_.facts[v].owner, fact(v).name);
+  }
+  const std::string& owner(std::size_t v) const {
+    return composition_.instances[bindings_.facts[v].owner].name;
+  }
 
   /// The value that a name means in `instance`.
   std::optional<std::size_t> lookup(std::size_t instance, const std::string& word) const {
@@ -62,26 +66,22 @@ class Evaluator {
     Diagnostic d = error("L-FACT-CYCLE", "the fact " + quoted(name(cycle.front())) + " depends on itself");
     std::vector<std::string> names;
     for (const std::size_t v : cycle) {
-      d.facts.push_back({owner(v), "states " + quoted(fact(v).name) + " as " + quoted(contract::to_text(*fact(v).value)),
-                         fact(v).where});
+      d.facts.push_back(
+          {owner(v), "states " + quoted(fact(v).name) + " as " + quoted(contract::to_text(*fact(v).value)),
+           fact(v).where});
       names.push_back(name(v));
     }
     names.push_back(name(cycle.front()));
     d.reason = joined(names, " -> ");
-    std::string settable;
-    for (const std::size_t v : cycle) {
-      if (fact(v).settable && !fact(v).domain.empty() && settable.empty()) {
-        settable = "SET " + name(v) + "=" + value_text(fact(v).domain.front(), fact(v).type);
-      }
-    }
-    d.help = settable.empty() ? "state one of them as a number" : settable;
+    d.help = "state one of them as a number";
     faults_.push_back(std::move(d));
   }
 
   void refuse(const char* clause, std::size_t v, std::string title, std::string reason, std::string help) {
     Diagnostic d = error(clause, std::move(title));
-    d.facts.push_back({owner(v), "states " + quoted(fact(v).name) + " as " +
-                                     quoted(fact(v).value ? contract::to_text(*fact(v).value) : fact(v).text_value),
+    d.facts.push_back({owner(v),
+                       "states " + quoted(fact(v).name) + " as " +
+                           quoted(fact(v).value ? contract::to_text(*fact(v).value) : fact(v).text_value),
                        fact(v).where});
     d.reason = std::move(reason);
     d.help = std::move(help);
@@ -110,7 +110,8 @@ class Evaluator {
           unknown_[v] = true;
           return;
         }
-        if (needed.type == FactType::kInteger || needed.type == FactType::kBoolean) scope[word] = needed.integer;
+        if (needed.type == FactType::kInteger || needed.type == FactType::kBoolean)
+          scope[word] = needed.integer;
       } else if (known_import(value.owner, word)) {
         unknown_[v] = true;  // reported where it was settled
         return;
@@ -122,7 +123,10 @@ class Evaluator {
     if (value.from_placement && !stages_) return;
     const contract::Evaluation result = contract::evaluate(*fact(v).value, scope);
     if (!result) {
-      refuse("P-EXPRESSION", v, "the fact " + quoted(name(v)) + " cannot be evaluated", result.error,
+      std::vector<std::string> values;
+      for (const auto& [word, number] : scope) values.push_back(word + " = " + std::to_string(number));
+      refuse("P-EXPRESSION", v, "the fact " + quoted(name(v)) + " cannot be evaluated",
+             result.error + (values.empty() ? "" : " with " + joined(values, ", ")),
              "correct the expression in " + owner(v));
       return;
     }
@@ -171,9 +175,12 @@ class Evaluator {
     if (stages_ && !value.from_placement) return;
     if (reader.type != FactType::kInteger && reader.type != FactType::kBoolean) return;
     if (value.integer >= range->low && value.integer <= range->high) return;
-    Diagnostic d = error("L-FACT-TYPE", "the value of " + quoted(name(v)) + " does not fit the type that reads it");
-    d.facts.push_back({owner(v), "states " + quoted(fact(v).name) + " as " + std::to_string(value.integer), fact(v).where});
-    d.facts.push_back({composition_.instances[instance].name, "reads it as " + type_text(reader), reader.where});
+    Diagnostic d =
+        error("L-FACT-TYPE", "the value of " + quoted(name(v)) + " does not fit the type that reads it");
+    d.facts.push_back(
+        {owner(v), "states " + quoted(fact(v).name) + " as " + std::to_string(value.integer), fact(v).where});
+    d.facts.push_back(
+        {composition_.instances[instance].name, "reads it as " + type_text(reader), reader.where});
     d.reason = std::to_string(value.integer) + " is outside " + std::to_string(range->low) + " to " +
                std::to_string(range->high);
     d.help = "read it as a wider type in " + composition_.instances[instance].name;
@@ -189,7 +196,8 @@ class Evaluator {
 
 }  // namespace
 
-void evaluate_facts(const Composition& composition, Bindings& bindings, const RingStages* stages, Diagnostics& faults) {
+void evaluate_facts(const Composition& composition, Bindings& bindings, const RingStages* stages,
+                    Diagnostics& faults) {
   Evaluator(composition, bindings, stages, faults).run();
 }
 

@@ -23,7 +23,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
+std::string quoted(std::string_view text) {
+  return "`" + std::string(text) + "`";
+}
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
   std::string out;
@@ -77,10 +79,14 @@ std::string_view word_of(contract::RingSide side) {
 
 std::string_view word_of(contract::FactType type) {
   switch (type) {
-    case contract::FactType::kInteger: return "an integer";
-    case contract::FactType::kBoolean: return "a boolean";
-    case contract::FactType::kReal: return "a real number";
-    case contract::FactType::kText: return "a text";
+    case contract::FactType::kInteger:
+      return "an integer";
+    case contract::FactType::kBoolean:
+      return "a boolean";
+    case contract::FactType::kReal:
+      return "a real number";
+    case contract::FactType::kText:
+      return "a text";
   }
   return "?";
 }

@@ -29,6 +29,6 @@ std::string bind_line(const std::string& importer, const std::string& exporter);
 
 std::string_view word_of(contract::Direction direction);  ///< "exports", "imports"
 std::string_view word_of(contract::RingSide side);        ///< "producer", "consumer"
-std::string_view word_of(contract::FactType type);        ///< "an integer", "a boolean", "a real number", "a text"
+std::string_view word_of(contract::FactType type);  ///< "an integer", "a boolean", "a real number", "a text"
 
 }  // namespace pipelink::binding

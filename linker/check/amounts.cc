@@ -7,8 +7,10 @@ namespace {
 using binding::quoted;
 using contract::Amount;
 
-constexpr std::int64_t kMaxBytes = std::int64_t{1} << 31;
+// The bounds of packager/contract/validate, here for the values of expressions.
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30;
 constexpr std::int64_t kMaxCount = (std::int64_t{1} << 20) - 1;  // of an mbarrier's arrivals and of its bytes
+constexpr std::int64_t kMaxMbarriers = 4096;
 constexpr std::int64_t kMaxStages = 1024;
 constexpr std::int64_t kMaxThreads = 1024;
 
@@ -19,10 +21,11 @@ class Checker {
   void instance(std::size_t i) {
     instance_ = i;
     const contract::Contract& c = context_.contract(i);
-    for (const contract::Buffer& b : c.buffers) check("buffer", b.name, b.where, "bytes", b.bytes, 1, kMaxBytes);
+    for (const contract::Buffer& b : c.buffers)
+      check("buffer", b.name, b.where, "bytes", b.bytes, 1, kMaxBytes);
     for (const contract::Ring& r : c.rings) ring(r);
     for (const contract::Mbarriers& m : c.mbarriers) {
-      check("mbarriers", m.name, m.where, "count", m.count, 1, kMaxCount);
+      check("mbarriers", m.name, m.where, "count", m.count, 1, kMaxMbarriers);
       check("mbarriers", m.name, m.where, "arrivals", m.arrivals, 1, kMaxCount);
     }
     for (const contract::NamedBarrier& b : c.named_barriers) {
@@ -36,7 +39,8 @@ class Checker {
       const bool low = depth(r, "stages_min", r.stages_min), high = depth(r, "stages_max", r.stages_max);
       if (low && high && !context_.placed) order(r);
     }
-    const auto stated = [&](const char* what, const std::optional<Amount>& amount, std::int64_t least, std::int64_t most) {
+    const auto stated = [&](const char* what, const std::optional<Amount>& amount, std::int64_t least,
+                            std::int64_t most) {
       if (amount) check("ring", r.name, r.where, what, *amount, least, most);
     };
     stated("stage_bytes", r.stage_bytes, 1, kMaxBytes);
@@ -51,20 +55,24 @@ class Checker {
       return check("ring", r.name, r.where, what, amount, 1, kMaxStages);
     }
     if (context_.placed) return false;
-    Finding f = finding("L-FACT-CYCLE", "depends on the placement that it decides", "ring", r.name, r.where, what, amount);
-    f.diagnostic.reason = "the depth of a ring is chosen between stages_min and stages_max, so neither can read it";
+    Finding f = finding("L-FACT-CYCLE", "depends on the placement that it decides", "ring", r.name, r.where,
+                        what, amount);
+    f.diagnostic.reason =
+        "the depth of a ring is chosen between stages_min and stages_max, so neither can read it";
     f.diagnostic.help = "state " + std::string(what) + " by numbers and facts";
     findings_.push_back(std::move(f));
     return false;
   }
 
   void order(const contract::Ring& r) {
-    const Value low = context_.evaluate(instance_, r.stages_min), high = context_.evaluate(instance_, r.stages_max);
+    const Value low = context_.evaluate(instance_, r.stages_min),
+                high = context_.evaluate(instance_, r.stages_max);
     if (!low.number || !high.number || *low.number <= *high.number) return;
-    Finding f = finding("P-VALUE", "is more than stages_max", "ring", r.name, r.where, "stages_min", r.stages_min);
+    Finding f =
+        finding("P-VALUE", "is more than stages_max", "ring", r.name, r.where, "stages_min", r.stages_min);
     f.diagnostic.facts.insert(f.diagnostic.facts.begin() + 1,
-                              {context_.owner(instance_), "states stages_max as " + context_.shown(instance_, r.stages_max),
-                               r.where});
+                              {context_.owner(instance_),
+                               "states stages_max as " + context_.shown(instance_, r.stages_max), r.where});
     for (LabelledFact& source : context_.sources(instance_, r.stages_max)) {
       f.diagnostic.facts.push_back(std::move(source));
     }
@@ -74,8 +82,8 @@ class Checker {
     findings_.push_back(std::move(f));
   }
 
-  bool check(const char* kind, const std::string& name, const SourceSpan& where, const char* what, const Amount& amount,
-             std::int64_t least, std::int64_t most, std::int64_t multiple = 1) {
+  bool check(const char* kind, const std::string& name, const SourceSpan& where, const char* what,
+             const Amount& amount, std::int64_t least, std::int64_t most, std::int64_t multiple = 1) {
     if (context_.placed && !context_.reads_placement(instance_, amount)) return true;  // judged before
     const Value value = context_.evaluate(instance_, amount);
     if (value.later) return false;
@@ -106,9 +114,12 @@ class Checker {
                   const SourceSpan& where, const char* what, const Amount& amount) const {
     const std::string& owner = context_.owner(instance_);
     Finding f;
-    f.diagnostic = binding::error(clause, std::string(what) + " of the " + kind + " " + quoted(owner + "." + name) + " " + fault);
-    f.diagnostic.facts.push_back({owner, "states " + std::string(what) + " as " + context_.shown(instance_, amount), where});
-    for (LabelledFact& source : context_.sources(instance_, amount)) f.diagnostic.facts.push_back(std::move(source));
+    f.diagnostic = binding::error(
+        clause, std::string(what) + " of the " + kind + " " + quoted(owner + "." + name) + " " + fault);
+    f.diagnostic.facts.push_back(
+        {owner, "states " + std::string(what) + " as " + context_.shown(instance_, amount), where});
+    for (LabelledFact& source : context_.sources(instance_, amount))
+      f.diagnostic.facts.push_back(std::move(source));
     f.proposals = context_.settings(instance_, amount);
     return f;
   }

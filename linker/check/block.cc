@@ -13,9 +13,9 @@ void check_block(const Context& context, Findings& findings) {
   std::vector<std::string> terms;
   for (std::size_t i = 0; i < context.composition.instances.size(); ++i) {
     for (const contract::Role& r : context.contract(i).roles) {
-      d.facts.push_back({context.owner(i), "role " + quoted(r.name) + " has " +
-                                               counted(static_cast<std::size_t>(r.warps), "warp"),
-                         r.where});
+      d.facts.push_back(
+          {context.owner(i),
+           "role " + quoted(r.name) + " has " + counted(static_cast<std::size_t>(r.warps), "warp"), r.where});
       warps += r.warps;
       terms.push_back(std::to_string(r.warps));
     }
@@ -30,8 +30,8 @@ void check_block(const Context& context, Findings& findings) {
     d.help = "add a component with a role that calls these";
   } else if (warps * 32 > kMaxThreads) {
     d.title = "the roles need more threads than a block has";
-    d.reason = binding::joined(terms, " + ") + " = " + std::to_string(warps) + " warps, " + std::to_string(warps * 32) +
-               " threads; a block has " + std::to_string(kMaxThreads);
+    d.reason = binding::joined(terms, " + ") + " = " + std::to_string(warps) + " warps, " +
+               std::to_string(warps * 32) + " threads; a block has " + std::to_string(kMaxThreads);
     d.help = "leave out roles of " + std::to_string(warps - kMaxThreads / 32) + " warps or more";
   } else {
     return;

@@ -26,11 +26,13 @@ std::vector<Proposal> other_exports(const Context& context, PortRef importer, Po
     const Side b = side(context, i);
     for (std::size_t k = 0; k < b.contract.callables.size(); ++k) {
       const Callable& exported = b.contract.callables[k];
-      if (exported.direction != Direction::kExport || PortRef{i, k} == bound || i == importer.instance) continue;
+      if (exported.direction != Direction::kExport || PortRef{i, k} == bound || i == importer.instance)
+        continue;
       if (!binding::callable_misfit(a, import, b, exported).empty()) continue;
       const std::string other = dotted(context.composition, i, exported.name);
       out.push_back({binding::bind_line(name, other), [name, other](Composition& c) {
-                       std::erase_if(c.bind, [&](const auto& e) { return e.first == name || e.second == name; });
+                       std::erase_if(c.bind,
+                                     [&](const auto& e) { return e.first == name || e.second == name; });
                        c.bind.emplace_back(name, other);
                      }});
     }
@@ -45,15 +47,17 @@ void check_signature(const Context& context, const Binding& b, Findings& finding
   const std::vector<std::string> faults = binding::signature_faults(in, import, out, exported);
   if (faults.empty()) return;
   Finding f;
-  f.diagnostic = binding::error("L-SIGNATURE", "the callable " + quoted(in.owner + "." + import.name) +
-                                                   " has another signature than " +
-                                                   quoted(out.owner + "." + exported.name) + ", to which it is bound");
+  f.diagnostic = binding::error(
+      "L-SIGNATURE", "the callable " + quoted(in.owner + "." + import.name) + " has another signature than " +
+                         quoted(out.owner + "." + exported.name) + ", to which it is bound");
   f.diagnostic.facts = {
-      {in.owner, "imports " + quoted(import.name) + " as " + quoted(binding::signature_text(import)), import.where},
+      {in.owner, "imports " + quoted(import.name) + " as " + quoted(binding::signature_text(import)),
+       import.where},
       {out.owner, "exports " + quoted(exported.name) + " as " + quoted(binding::signature_text(exported)),
        exported.where}};
   f.diagnostic.reason = binding::joined(faults, "\n");
-  f.diagnostic.help = "compile " + in.owner + " and " + out.owner + " against one declaration of " + quoted(exported.name);
+  f.diagnostic.help =
+      "compile " + in.owner + " and " + out.owner + " against one declaration of " + quoted(exported.name);
   f.proposals = other_exports(context, b.importer, b.exporter);
   findings.push_back(std::move(f));
 }
@@ -65,11 +69,13 @@ void check_tensor(const Context& context, const Binding& b, Findings& findings) 
   const std::vector<std::string> faults = binding::tensor_faults(in, import, out, exported);
   if (faults.empty()) return;
   Finding f;
-  f.diagnostic = binding::error("L-LAYOUT", "the tensor " + quoted(in.owner + "." + import.name) + " is not what " +
-                                                quoted(out.owner + "." + exported.name) + " gives");
+  f.diagnostic =
+      binding::error("L-LAYOUT", "the tensor " + quoted(in.owner + "." + import.name) + " is not what " +
+                                     quoted(out.owner + "." + exported.name) + " gives");
   f.diagnostic.facts = {
       {in.owner, "imports " + quoted(import.name) + ", " + binding::tensor_text(import), import.where},
-      {out.owner, "exports " + quoted(exported.name) + ", " + binding::tensor_text(exported), exported.where}};
+      {out.owner, "exports " + quoted(exported.name) + ", " + binding::tensor_text(exported),
+       exported.where}};
   f.diagnostic.reason = binding::joined(faults, "\n");
   f.diagnostic.help = "use one element, tile, space and scope in " + in.owner + " and " + out.owner +
                       "; generated code converts nothing";

@@ -1,13 +1,14 @@
-// The clauses between contracts that are bound: what two sides say of one thing, and what each requires of all.
+// The clauses between contracts that are bound: what two sides say of one thing, and what each requires of
+// all.
 #pragma once
 
 #include "linker/bind/bindings.h"
 
 namespace pipelink {
 
-/// Everything that can be judged before placement, all errors: L-SIGNATURE, L-RING, L-LAYOUT (element, tile, space and
-/// scope; maps are route's), L-REQUIRE, L-WARPS, L-ODR, P-VALUE and P-EXPRESSION for amounts. A help line that says SET
-/// or BIND was tried: with it this error is gone and no other comes.
+/// Everything that can be judged before placement, all errors: L-SIGNATURE, L-RING, L-LAYOUT (element, tile,
+/// space and scope; maps are route's), L-REQUIRE, L-WARPS, L-ODR, P-VALUE and P-EXPRESSION for amounts. A
+/// help line that says SET or BIND was tried: with it this error is gone and no other comes.
 Diagnostics check(const Composition& composition, const Bindings& bindings);
 
 /// What reads the placement: requirements and amounts with `RING.stages`, or with facts that depend on it.

@@ -23,7 +23,8 @@ Context::Context(const Composition& c, const Bindings& b, const RingStages* stag
 std::optional<std::size_t> Context::fact(std::size_t instance, const std::string& name) const {
   const std::vector<Fact>& facts = contract(instance).facts;
   for (std::size_t k = 0; k < facts.size(); ++k) {
-    if (facts[k].name == name && bindings.fact_of[instance][k] != Bindings::npos) return bindings.fact_of[instance][k];
+    if (facts[k].name == name && bindings.fact_of[instance][k] != Bindings::npos)
+      return bindings.fact_of[instance][k];
   }
   return std::nullopt;
 }

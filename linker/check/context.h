@@ -27,7 +27,8 @@ using Findings = std::vector<Finding>;
 
 struct Value {
   std::optional<std::int64_t> number;
-  bool later = false;  ///< it reads the placement and there is none yet, or the other way round: not to be judged now
+  bool later =
+      false;  ///< it reads the placement and there is none yet, or the other way round: not to be judged now
   std::string error;
 };
 
@@ -58,7 +59,8 @@ class Context {
   /// A fact for each name of an amount: where its value is from.
   std::vector<LabelledFact> sources(std::size_t instance, const contract::Amount& amount) const;
 
-  /// SET lines for every settable fact on which an amount depends, the values nearest to the present one first.
+  /// SET lines for every settable fact on which an amount depends, the values nearest to the present one
+  /// first.
   std::vector<Proposal> settings(std::size_t instance, const contract::Amount& amount) const;
 
  private:

@@ -51,15 +51,17 @@ void check_packages(const Context& context, Findings& findings) {
                                                " hold different functions of one name");
     for (std::size_t s = 0; s < symbols.size() && s < kShown; ++s) {
       for (const std::size_t p : holders) {
-        d.facts.push_back({packages[p].contract.component,
-                           quoted(readable(symbols[s])) + " has the body " + bodies[symbols[s]][p].substr(0, 12),
-                           packages[p].contract.where});
+        d.facts.push_back(
+            {packages[p].contract.component,
+             quoted(readable(symbols[s])) + " has the body " + bodies[symbols[s]][p].substr(0, 12),
+             packages[p].contract.where});
       }
     }
     d.reason = counted(symbols.size(), "function") + " of one name with different bodies in " +
                counted(holders.size(), "package") + ", of which the vendor linker keeps one";
     if (symbols.size() > kShown) d.reason += "; " + std::to_string(kShown) + " are listed";
-    d.help = "keep the functions of " + names.back() + " in a namespace of its own, or compile both against one version";
+    d.help = "keep the functions of " + names.back() +
+             " in a namespace of its own, or compile both against one version";
     findings.push_back({std::move(d), {}});
   }
 }

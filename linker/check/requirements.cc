@@ -7,7 +7,8 @@ namespace {
 using binding::quoted;
 using contract::Amount;
 
-void check_requirement(const Context& context, std::size_t i, const contract::Requirement& r, Findings& findings) {
+void check_requirement(const Context& context, std::size_t i, const contract::Requirement& r,
+                       Findings& findings) {
   const Amount amount{0, r.expression};
   const bool reads = context.reads_placement(i, amount);
   if (reads != context.placed) return;
@@ -38,7 +39,8 @@ void check_requirement(const Context& context, std::size_t i, const contract::Re
 
 void check_requirements(const Context& context, Findings& findings) {
   for (std::size_t i = 0; i < context.composition.instances.size(); ++i) {
-    for (const contract::Requirement& r : context.contract(i).requirements) check_requirement(context, i, r, findings);
+    for (const contract::Requirement& r : context.contract(i).requirements)
+      check_requirement(context, i, r, findings);
   }
 }
 

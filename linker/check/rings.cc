@@ -9,18 +9,21 @@ using binding::quoted;
 using contract::Amount;
 using contract::Ring;
 
-void check_sides(const Context& context, const Binding& b, const Ring& owned, const Ring& used, Findings& findings) {
+void check_sides(const Context& context, const Binding& b, const Ring& owned, const Ring& used,
+                 Findings& findings) {
   if (owned.side != used.side) return;
   const std::string word(binding::word_of(owned.side));
   const bool producers = owned.side == contract::RingSide::kProducer;
   const std::string &owner = context.owner(b.exporter.instance), &user = context.owner(b.importer.instance);
   Finding f;
-  f.diagnostic = binding::error("L-RING", "the ring " + quoted(owner + "." + owned.name) + " has two " + word + "s");
+  f.diagnostic =
+      binding::error("L-RING", "the ring " + quoted(owner + "." + owned.name) + " has two " + word + "s");
   f.diagnostic.facts = {{owner, "owns ring " + quoted(owned.name) + " as " + word, owned.where},
                         {user, "uses it as " + quoted(used.name) + " as " + word, used.where}};
   f.diagnostic.reason = producers ? "2 producers and 0 consumers: the empty barriers never complete"
                                   : "0 producers and 2 consumers: the full barriers never complete";
-  f.diagnostic.help = "bind " + quoted(owner + "." + owned.name) + " to a " + (producers ? "consumer" : "producer");
+  f.diagnostic.help =
+      "bind " + quoted(owner + "." + owned.name) + " to a " + (producers ? "consumer" : "producer");
   findings.push_back(std::move(f));
 }
 
@@ -35,24 +38,27 @@ void check_property(const Context& context, const Binding& b, const Ring& owned,
   if (!x.number || !y.number || *x.number == *y.number) return;
   const std::string &owner = context.owner(i), &user = context.owner(k);
   Finding f;
-  f.diagnostic = binding::error(
-      "L-RING", "the two sides of the ring " + quoted(owner + "." + owned.name) + " disagree on " + property.name);
+  f.diagnostic = binding::error("L-RING", "the two sides of the ring " + quoted(owner + "." + owned.name) +
+                                              " disagree on " + property.name);
   f.diagnostic.facts = {
-      {owner, "owns ring " + quoted(owned.name) + ", " + property.name + " " + context.shown(i, *mine), owned.where},
-      {user, "uses it as " + quoted(used.name) + ", " + property.name + " " + context.shown(k, *theirs), used.where}};
+      {owner, "owns ring " + quoted(owned.name) + ", " + property.name + " " + context.shown(i, *mine),
+       owned.where},
+      {user, "uses it as " + quoted(used.name) + ", " + property.name + " " + context.shown(k, *theirs),
+       used.where}};
   for (const auto& [instance, amount] : {std::pair(i, &*mine), std::pair(k, &*theirs)}) {
     const std::vector<LabelledFact> sources = context.sources(instance, *amount);
     f.diagnostic.facts.insert(f.diagnostic.facts.end(), sources.begin(), sources.end());
     for (Proposal& p : context.settings(instance, *amount)) f.proposals.push_back(std::move(p));
   }
-  f.diagnostic.reason = std::to_string(*x.number) + " in " + owner + " and " + std::to_string(*y.number) + " in " + user +
-                        ", which differ by " +
-                        std::to_string(*x.number > *y.number
-                                           ? static_cast<std::uint64_t>(*x.number) - static_cast<std::uint64_t>(*y.number)
-                                           : static_cast<std::uint64_t>(*y.number) - static_cast<std::uint64_t>(*x.number)) +
-                        ": a barrier so counted never completes";
-  f.diagnostic.help = "state " + std::string(property.name) + " " + std::to_string(*x.number) + " in " + user +
-                      ", by the facts of " + owner + " if it has them";
+  f.diagnostic.reason =
+      std::to_string(*x.number) + " in " + owner + " and " + std::to_string(*y.number) + " in " + user +
+      ", which differ by " +
+      std::to_string(*x.number > *y.number
+                         ? static_cast<std::uint64_t>(*x.number) - static_cast<std::uint64_t>(*y.number)
+                         : static_cast<std::uint64_t>(*y.number) - static_cast<std::uint64_t>(*x.number)) +
+      ": " + property.consequence;
+  f.diagnostic.help = "state " + std::string(property.name) + " " + std::to_string(*x.number) + " in " +
+                      user + ", by the facts of " + owner + " if it has them";
   findings.push_back(std::move(f));
 }
 

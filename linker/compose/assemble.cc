@@ -9,9 +9,13 @@ namespace {
 
 using contract::Direction;
 
-std::string quoted(const std::string& text) { return "`" + text + "`"; }
+std::string quoted(const std::string& text) {
+  return "`" + text + "`";
+}
 
-std::string major_of(const std::string& toolkit) { return toolkit.substr(0, toolkit.find('.')); }
+std::string major_of(const std::string& toolkit) {
+  return toolkit.substr(0, toolkit.find('.'));
+}
 
 Diagnostic error(const char* clause, std::string title) {
   Diagnostic d;
@@ -118,13 +122,15 @@ class Assembler {
     }
     if (found.empty()) return;
     const std::size_t other = d.facts.size() - 1;
-    d.reason = std::to_string(other) + " of " + std::to_string(out_.packages.size()) +
-               (out_.packages.size() == 1 ? " package is not for " : " packages are not for ") + file_.arch;
+    d.reason = "of " + std::to_string(out_.packages.size()) + " packages, " +
+               std::to_string(out_.packages.size() - other) + " for " + file_.arch;
     if (other == out_.packages.size() && found.size() == 1) {
-      d.help = "state \"arch\": \"" + *found.begin() + "\", for which all packages are, or name the packages for " +
-               file_.arch;
+      d.help = "state \"arch\": \"" + *found.begin() +
+               "\", for which all packages are, or name the packages for " + file_.arch;
     } else {
-      d.help = "name the " + file_.arch + " package of each";
+      std::string list;
+      for (std::size_t i = 1; i < d.facts.size(); ++i) list += (i > 1 ? ", " : "") + quoted(d.facts[i].owner);
+      d.help = "name the packages for " + file_.arch + " of " + list;
     }
     faults_.push_back(std::move(d));
   }
@@ -153,22 +159,24 @@ class Assembler {
       const auto unnamed = [&](const Use& use) { return use.package == p && !use.named; };
       if (count[p] < 2 || std::none_of(uses_.begin(), uses_.end(), unnamed)) continue;
       const std::string& component = out_.packages[p].contract.component;
-      Diagnostic d = error("L-NAME", "the component " + quoted(component) + " is used " + std::to_string(count[p]) +
-                                         " times and not every use has a name");
+      Diagnostic d = error("L-NAME", "the component " + quoted(component) + " is used " +
+                                         std::to_string(count[p]) + " times and not every use has a name");
       std::set<std::string> taken;
       for (const Use& use : uses_) {
         if (use.named) taken.insert(use.name);
         if (use.package != p) continue;
-        d.facts.push_back({"composition",
-                           use.named ? quoted(component) + " as " + quoted(use.name) : quoted(component) + " without `as`",
-                           use.where});
+        d.facts.push_back(
+            {"composition",
+             use.named ? quoted(component) + " as " + quoted(use.name) : quoted(component) + " without `as`",
+             use.where});
       }
       std::string proposed;
       int number = 0;
       for (const Use& use : uses_) {
         if (!unnamed(use)) continue;
         while (taken.count(component + std::to_string(number))) ++number;
-        proposed += (proposed.empty() ? "" : ", ") + ("\"as\": \"" + component + std::to_string(number++) + "\"");
+        proposed +=
+            (proposed.empty() ? "" : ", ") + ("\"as\": \"" + component + std::to_string(number++) + "\"");
       }
       d.reason = "ports, facts and the link map are addressed as instance.name";
       d.help = "name each use: " + proposed;
@@ -182,7 +190,8 @@ class Assembler {
         Diagnostic d = error("L-NAME", "two instances have the name " + quoted(uses_[i].name));
         for (std::size_t k = i; k < end; ++k) {
           const std::string& component = out_.packages[uses_[k].package].contract.component;
-          d.facts.push_back({"composition", quoted(component) + (uses_[k].named ? " as " + quoted(uses_[k].name) : ""),
+          d.facts.push_back({"composition",
+                             quoted(component) + (uses_[k].named ? " as " + quoted(uses_[k].name) : ""),
                              uses_[k].where});
         }
         d.reason = "ports, facts and the link map are addressed as instance.name";
@@ -209,9 +218,10 @@ class Assembler {
         d.facts.push_back({"composition", "instance " + quoted(use.name), use.where});
       }
       if (count < 2) continue;
-      d.reason = std::to_string(count) + " instances would write the same " + std::to_string(c.mutable_data.size()) +
-                 (c.mutable_data.size() == 1 ? " variable" : " variables");
-      d.help = "use one instance, or keep the state in a buffer or the parameter region of " + quoted(c.component);
+      d.reason = std::to_string(count) + " instances would share " + std::to_string(c.mutable_data.size()) +
+                 (c.mutable_data.size() == 1 ? " variable" : " variables") + " that each takes for its own";
+      d.help =
+          "use one instance, or keep the state in a buffer or the parameter region of " + quoted(c.component);
       faults_.push_back(std::move(d));
     }
   }
@@ -237,7 +247,8 @@ class Assembler {
         }
       }
       if (found) continue;
-      Diagnostic d = error("L-SET", "a preference is stated for " + quoted(name) + ", which is no ring of its owner");
+      Diagnostic d =
+          error("L-SET", "a preference is stated for " + quoted(name) + ", which is no ring of its owner");
       d.facts.push_back({"composition", "RING " + name, out_.where("RING " + name)});
       d.reason = owned.empty() ? "no component of this composition owns a ring" : "the rings are " + owned;
       d.help = owned.empty() ? "remove it" : "name one of these rings by its owner, or remove it";

@@ -44,19 +44,20 @@ struct LinkOptions {
   std::uint64_t limit = 64'000'000;  ///< placement work limit, units of linker/place
 };
 
-/// A composition file's own entries, as messages and users write them: "BIND a.port=b.port", "SET owner.fact",
-/// "RING owner.ring" → line of the file. Empty for a composition made in code.
+/// A composition file's own entries, as messages and users write them: "BIND a.port=b.port", "SET
+/// owner.fact", "RING owner.ring" → line of the file. Empty for a composition made in code.
 using EntryLines = std::map<std::string, int>;
 
 struct Composition {
   std::string name;
   std::string arch;
-  std::string file;                     ///< the composition file's name, for messages
-  std::vector<PackageInput> packages;   ///< sorted by component name
-  std::vector<Instance> instances;      ///< sorted by name
-  std::vector<std::pair<std::string, std::string>> bind;  ///< ("instance.port", "instance.port"), sorted, once each
-  std::map<std::string, std::string> set;                 ///< "instance.fact" → value text
-  std::map<std::string, RingPreference> rings;            ///< "instance.ring"
+  std::string file;                    ///< the composition file's name, for messages
+  std::vector<PackageInput> packages;  ///< sorted by component name
+  std::vector<Instance> instances;     ///< sorted by name
+  std::vector<std::pair<std::string, std::string>>
+      bind;                                     ///< ("instance.port", "instance.port"), sorted, once each
+  std::map<std::string, std::string> set;       ///< "instance.fact" → value text
+  std::map<std::string, RingPreference> rings;  ///< "instance.ring"
   Launch launch;
   LinkOptions options;
   EntryLines lines;
@@ -72,8 +73,8 @@ struct Composition {
   }
 };
 
-/// Reads `path` and every package that it names (digests verified): parse_composition, read_package, assemble.
-/// Errors: I-FILE, I-PACKAGE, I-DIGEST and those of composition_file.h.
+/// Reads `path` and every package that it names (digests verified): parse_composition, read_package,
+/// assemble. Errors: I-FILE, I-PACKAGE, I-DIGEST and those of composition_file.h.
 Outcome<Composition> read_composition(const std::string& path);
 
 }  // namespace pipelink

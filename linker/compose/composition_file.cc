@@ -37,8 +37,8 @@ class Reader {
   }
 
  private:
-  void fault(int line, int column, const std::string& title, const std::string& what, const std::string& help = {},
-             const char* clause = "I-COMPOSITION") {
+  void fault(int line, int column, const std::string& title, const std::string& what,
+             const std::string& help = {}, const char* clause = "I-COMPOSITION") {
     Diagnostic d;
     d.clause = clause;
     d.title = title;
@@ -52,7 +52,8 @@ class Reader {
 
   bool expect(const JsonValue& v, Kind kind, const std::string& what) {
     if (v.kind == kind) return true;
-    malformed(v, what + " must be " + std::string(kind_word(kind)) + ", not " + std::string(kind_word(v.kind)));
+    malformed(v,
+              what + " must be " + std::string(kind_word(kind)) + ", not " + std::string(kind_word(v.kind)));
     return false;
   }
 
@@ -128,7 +129,8 @@ class Reader {
   }
 
   void arch(const JsonValue& v) {
-    if (!valid_arch(v.text)) malformed(v, "`arch` is " + quoted(v.text) + ", expected a name such as `sm_90a`");
+    if (!valid_arch(v.text))
+      malformed(v, "`arch` is " + quoted(v.text) + ", expected a name such as `sm_90a`");
     out_.arch = v.text;
   }
 
@@ -187,10 +189,16 @@ class Reader {
       if (!dotted(m.key, m.line, m.column, "owner.fact")) continue;
       const JsonValue& v = m.value;
       switch (v.kind) {
-        case Kind::kBoolean: out_.set[m.key] = v.boolean ? "true" : "false"; break;
-        case Kind::kInteger: out_.set[m.key] = std::to_string(v.integer); break;
+        case Kind::kBoolean:
+          out_.set[m.key] = v.boolean ? "true" : "false";
+          break;
+        case Kind::kInteger:
+          out_.set[m.key] = std::to_string(v.integer);
+          break;
         case Kind::kReal:
-        case Kind::kText: out_.set[m.key] = v.text; break;
+        case Kind::kText:
+          out_.set[m.key] = v.text;
+          break;
         default:
           malformed(v, "the value of " + quoted(m.key) + " must be a number, a boolean or a string, not " +
                            std::string(kind_word(v.kind)));
@@ -226,11 +234,13 @@ class Reader {
           out_.launch.cluster[i] = static_cast<int>(extent);
           product *= extent;
         }
-        if (product > 16) malformed(*v, "`cluster` has " + std::to_string(product) + " blocks, must be at most 16");
+        if (product > 16)
+          malformed(*v, "`cluster` has " + std::to_string(product) + " blocks, must be at most 16");
       }
     }
     std::int64_t blocks = 1;
-    if (const JsonMember* m = object.find("blocks_per_sm")) integer(m->value, "`blocks_per_sm`", 1, 32, blocks);
+    if (const JsonMember* m = object.find("blocks_per_sm"))
+      integer(m->value, "`blocks_per_sm`", 1, 32, blocks);
     out_.launch.blocks_per_sm = static_cast<int>(blocks);
   }
 

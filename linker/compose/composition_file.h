@@ -37,12 +37,13 @@ struct CompositionFile {
   EntryLines lines;
 };
 
-/// Every fault with line and column. I-JSON for what is no JSON; I-FORMAT for another schema; I-COMPOSITION for unknown,
-/// reserved, missing and malformed keys.
+/// Every fault with line and column. I-JSON for what is no JSON; I-FORMAT for another schema; I-COMPOSITION
+/// for unknown, reserved, missing and malformed keys.
 Outcome<CompositionFile> parse_composition(std::string_view text, const std::string& file);
 
-/// `packages[i]` is what `file.components[i]` names. The order of components does not matter; a package that is there
-/// twice (equal digests) is kept once. L-ARCH, L-TOOLKIT, L-NAME, P-STATE, L-SET (a ring preference without its ring).
+/// `packages[i]` is what `file.components[i]` names. The order of components does not matter; a package that
+/// is there twice (equal digests) is kept once. L-ARCH, L-TOOLKIT, L-NAME, P-STATE, L-SET (a ring preference
+/// without its ring).
 Outcome<Composition> assemble(const CompositionFile& file, const std::vector<PackageInput>& packages);
 
 }  // namespace pipelink

@@ -96,7 +96,8 @@ class Handler {
   bool key(std::string& value) {
     JsonMember member;
     place_string(member.line, member.column);
-    if (open_.back().find(value)) return refuse(member.line, member.column, "key `" + value + "` is there twice");
+    if (open_.back().find(value))
+      return refuse(member.line, member.column, "key `" + value + "` is there twice");
     member.key = std::move(value);
     open_.back().members.push_back(std::move(member));
     return true;
@@ -197,19 +198,27 @@ class Handler {
 }  // namespace
 
 const JsonMember* JsonValue::find(std::string_view key) const {
-  const auto it = std::find_if(members.begin(), members.end(), [&](const JsonMember& m) { return m.key == key; });
+  const auto it =
+      std::find_if(members.begin(), members.end(), [&](const JsonMember& m) { return m.key == key; });
   return it == members.end() ? nullptr : &*it;
 }
 
 std::string_view kind_word(JsonValue::Kind kind) {
   switch (kind) {
-    case JsonValue::Kind::kNull: return "null";
-    case JsonValue::Kind::kBoolean: return "a boolean";
-    case JsonValue::Kind::kInteger: return "an integer";
-    case JsonValue::Kind::kReal: return "a real number";
-    case JsonValue::Kind::kText: return "a string";
-    case JsonValue::Kind::kArray: return "an array";
-    case JsonValue::Kind::kObject: return "an object";
+    case JsonValue::Kind::kNull:
+      return "null";
+    case JsonValue::Kind::kBoolean:
+      return "a boolean";
+    case JsonValue::Kind::kInteger:
+      return "an integer";
+    case JsonValue::Kind::kReal:
+      return "a real number";
+    case JsonValue::Kind::kText:
+      return "a string";
+    case JsonValue::Kind::kArray:
+      return "an array";
+    case JsonValue::Kind::kObject:
+      return "an object";
   }
   return "?";
 }

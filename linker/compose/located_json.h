@@ -1,4 +1,5 @@
-// JSON with the place of every key and value, so that a message about a composition file names line and column.
+// JSON with the place of every key and value, so that a message about a composition file names line and
+// column.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,8 @@ struct JsonMember {
 /// "an object", "a number", …
 std::string_view kind_word(JsonValue::Kind kind);
 
-/// I-JSON for text that is no JSON, nested deeper than 16, or with a key twice in one object. `file` is what messages
-/// call the text.
+/// I-JSON for text that is no JSON, nested deeper than 16, or with a key twice in one object. `file` is what
+/// messages call the text.
 Outcome<JsonValue> parse_json(std::string_view text, const std::string& file);
 
 }  // namespace pipelink::compose

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <cstdlib>
 
 namespace pipelink::place {
 namespace {
@@ -25,7 +24,6 @@ class Random {
 // A placement by order that can be re-evaluated from a position on.
 class Line {
  public:
-  Line& operator=(Line&& o) { order_ = std::move(o.order_); offset_ = std::move(o.offset_); position_ = std::move(o.position_); placed_ = std::move(o.placed_); return *this; }
   Line(const Items& items, Order order, Meter& meter) : items_(items), meter_(meter), order_(std::move(order)) {
     offset_.resize(items_.count());
     position_.resize(items_.count());
@@ -133,6 +131,28 @@ void settle(const Items& items, Offsets& offset, Meter& meter) {
   }
 }
 
+Offsets push_forward(const Items& items, Order order, std::int64_t target, int rounds, Meter& meter) {
+  Offsets best;
+  std::int64_t lowest = INT64_MAX;
+  std::vector<std::int64_t> rank(items.count());
+  for (int round = 0; round < rounds; ++round) {
+    const Offsets offset = lowest_fit(items, order, meter);
+    if (const std::int64_t f = footprint_of(items, offset); f < lowest) {
+      lowest = f;
+      best = offset;
+    }
+    if (lowest <= target) break;
+    // Halfway to the front, or a quarter of the way, before what stands there.
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const int i = order[k];
+      const bool over = offset[i] + items.size[i] > target;
+      rank[i] = static_cast<std::int64_t>(!over ? 2 * k + 1 : round % 2 ? 3 * k / 2 : k);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank[a] < rank[b]; });
+  }
+  return best;
+}
+
 bool search_orders(const Items& items, std::int64_t target, std::uint64_t rounds, Offsets& best, Allowance allowance) {
   const std::size_t n = items.count();
   if (n < 2) return footprint_of(items, best) <= target;
@@ -149,9 +169,8 @@ bool search_orders(const Items& items, std::int64_t target, std::uint64_t rounds
   };
   Line line(items, address_order(items, best), allowance.meter());
   std::int64_t now = cost(line.offsets()), lowest = footprint_of(items, best);
-  std::vector<std::int64_t> history(getenv("H") ? strtoull(getenv("H"), nullptr, 10) : std::min<std::size_t>(200, 10 + 2 * n), now);
+  std::vector<std::int64_t> history(std::min<std::size_t>(200, 10 + 2 * n), now);
   Random random;
-  const char* env_k = getenv("K"); const std::uint64_t kk = env_k ? strtoull(env_k, nullptr, 10) : 0;
   for (std::uint64_t round = 0; round < rounds && now > 0 && !allowance.exhausted(); ++round) {
     std::size_t from, to;
     if (!over.empty() && random.below(2)) {
@@ -176,10 +195,6 @@ bool search_orders(const Items& items, std::int64_t target, std::uint64_t rounds
       over = over_before;
     }
     history[round % history.size()] = now;
-    if (kk && round % kk == kk - 1) {
-      line = Line(items, address_order(items, line.offsets()), allowance.meter());
-      now = cost(line.offsets());
-    }
   }
   return lowest <= target;
 }

@@ -1,7 +1,6 @@
 #include "linker/place/pack.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "linker/place/exact.h"
 #include "linker/place/proof.h"
@@ -9,8 +8,10 @@
 namespace pipelink::place {
 namespace {
 
+constexpr int kPushesToFit = 40;                 // for each greedy order
+constexpr int kPushesToTighten = 100;
 constexpr std::uint64_t kBoundUnits = 100'000;   // for one bound
-constexpr std::uint64_t kSearchUnits = 4'000'000;  // for one late-acceptance search
+constexpr std::uint64_t kSearchUnits = 1'500'000;  // for one late-acceptance search
 constexpr std::uint64_t kExactUnits = 400'000;   // for one branch and bound, second attempt
 constexpr std::uint64_t kGlanceUnits = 10'000;   // for one branch and bound, first attempt
 constexpr std::uint64_t kProofUnits = 2'000'000; // for one Z3 query
@@ -19,7 +20,7 @@ Allowance part(Allowance& allowance, std::uint64_t units) {
   return Allowance(allowance.meter(), std::min(units, allowance.left()));
 }
 
-std::uint64_t rounds_for(const Items& items) { return (2'000 + 100 * items.count()) * (getenv("M") ? strtoull(getenv("M"), nullptr, 10) : 1); }
+std::uint64_t rounds_for(const Items& items) { return 2'000 + 100 * items.count(); }
 
 }  // namespace
 
@@ -32,7 +33,7 @@ Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance a
   Offsets best;
   std::int64_t lowest = INT64_MAX;
   auto attempt = [&](const Order& order) {
-    Offsets offset = lowest_fit(items, order, allowance.meter());
+    Offsets offset = push_forward(items, order, end, kPushesToFit, allowance.meter());
     const std::int64_t footprint = footprint_of(items, offset);
     if (footprint < lowest) {
       lowest = footprint;
@@ -51,8 +52,10 @@ Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance a
     result.answer = Answer::kNo;
     return result;
   }
-  for (const Order& order : greedy_orders(items, result.cut.members))
+  for (const Order& order : greedy_orders(items, result.cut.members)) {
     if (attempt(order)) return yes();
+    if (allowance.exhausted()) break;
+  }
   result.cut = {};
   const bool searchable = items.count() <= kMostForSearch;
   auto search = [&](std::uint64_t rounds) {
@@ -91,8 +94,10 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance allowance) 
     return t.footprint <= t.bound;
   };
   if (t.footprint <= t.bound) return t;
-  for (const Order& order : greedy_orders(items, cut.members))
-    if (take(lowest_fit(items, order, allowance.meter()))) return t;
+  for (const Order& order : greedy_orders(items, cut.members)) {
+    if (allowance.exhausted()) return t;
+    if (take(push_forward(items, order, t.bound, kPushesToTighten, allowance.meter()))) return t;
+  }
   auto search = [&](std::uint64_t rounds) {
     Offsets offset = t.offset;
     search_orders(items, t.bound, rounds, offset, part(allowance, kSearchUnits));

@@ -35,4 +35,11 @@ using Diagnostics = std::vector<Diagnostic>;
 
 bool has_error(const Diagnostics& diagnostics);
 
+/// The usual way to make one: an error with its two sides, the reason and the help.
+Diagnostic make_error(std::string clause, std::string title, std::vector<LabelledFact> facts = {},
+                      std::string reason = {}, std::string help = {});
+
+/// Moves `more` behind `all`.
+void append(Diagnostics& all, Diagnostics more);
+
 }  // namespace pipelink

@@ -163,7 +163,8 @@ struct HostProvider {
   std::string header;
   int abi = 0;
   std::string library;  ///< file name beside the .plk
-  std::string sha256;
+  std::string sha256;   ///< of the library
+  SourceSpan where;
 };
 
 struct Contract {

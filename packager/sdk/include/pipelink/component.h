@@ -315,7 +315,9 @@ struct pipelink_component {
   static constexpr const char* name = component;
   static constexpr const char* file = "";
   static constexpr long long line = 0;
-  static constexpr void write(::pipelink::detail::RecordWriter&) {}
+  static constexpr void write(::pipelink::detail::RecordWriter& w) {
+    w.field("toolkit", PIPELINK_DETAIL_TEXT(__CUDACC_VER_MAJOR__) "." PIPELINK_DETAIL_TEXT(__CUDACC_VER_MINOR__));
+  }
 };
 PIPELINK_DETAIL_EMIT(pipelink_component)
 }  // namespace

@@ -1,0 +1,229 @@
+#include "packager/base/render.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "packager/base/strict_json.h"
+
+namespace pipelink {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view severity_name(Severity severity) {
+  switch (severity) {
+    case Severity::kNote: return "note";
+    case Severity::kWarning: return "warning";
+    case Severity::kError: return "error";
+  }
+  return "";
+}
+
+struct Palette {
+  std::string_view severity, bold, dim, reset;
+};
+
+Palette palette(Severity severity, bool colour) {
+  if (!colour) return {};
+  const std::string_view hue = severity == Severity::kError     ? "\x1b[1;31m"
+                               : severity == Severity::kWarning ? "\x1b[1;33m"
+                                                                : "\x1b[1;36m";
+  return {hue, "\x1b[1m", "\x1b[36m", "\x1b[0m"};
+}
+
+std::string position(const SourceSpan& where) {
+  if (where.file.empty()) return {};
+  return where.line > 0 ? fmt::format("{}:{}", where.file, where.line) : where.file;
+}
+
+/// Lines after the first begin with `indent`; control characters (an input may hold any) are shown as '?'.
+std::string indented(std::string_view text, std::string_view indent) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') {
+      out += '\n';
+      out += indent;
+    } else {
+      out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+    }
+  }
+  return out;
+}
+
+void add_text(std::string& out, const Diagnostic& diagnostic, bool colour) {
+  const Palette p = palette(diagnostic.severity, colour);
+  const std::string_view name = severity_name(diagnostic.severity);
+  const std::string label =
+      diagnostic.clause.empty() ? std::string(name) : fmt::format("{}[{}]", name, diagnostic.clause);
+  out += fmt::format("{}{}{}{}: {}{}\n", p.severity, label, p.reset, p.bold, indented(diagnostic.title, "  "), p.reset);
+  for (const LabelledFact& fact : diagnostic.facts) {
+    const std::string where = position(fact.where);
+    out += "  ";
+    if (!fact.owner.empty()) out += fmt::format("{}{}{}: ", p.bold, indented(fact.owner, "    "), p.reset);
+    out += indented(fact.text, "    ");
+    if (!where.empty()) out += fmt::format(" {}({}){}", p.dim, indented(where, "    "), p.reset);
+    out += '\n';
+  }
+  if (!diagnostic.reason.empty())
+    out += fmt::format("  {}= reason:{} {}\n", p.dim, p.reset, indented(diagnostic.reason, "            "));
+  if (!diagnostic.help.empty())
+    out += fmt::format("  {}= help:{} {}\n", p.dim, p.reset, indented(diagnostic.help, "          "));
+}
+
+Json location(const SourceSpan& where, const std::string& message) {
+  Json physical = {{"artifactLocation", {{"uri", where.file}}}};
+  if (where.line > 0) physical["region"] = {{"startLine", where.line}};
+  Json out = {{"physicalLocation", std::move(physical)}};
+  if (!message.empty()) out["message"] = {{"text", message}};
+  return out;
+}
+
+std::string fact_text(const LabelledFact& fact) {
+  return fact.owner.empty() ? fact.text : fmt::format("{}: {}", fact.owner, fact.text);
+}
+
+Json sarif_result(const Diagnostic& diagnostic, const std::vector<std::string>& rules) {
+  std::string message = diagnostic.title;
+  for (const LabelledFact& fact : diagnostic.facts) message += fmt::format("\n{}", fact_text(fact));
+  if (!diagnostic.reason.empty()) message += "\nreason: " + diagnostic.reason;
+  if (!diagnostic.help.empty()) message += "\nhelp: " + diagnostic.help;
+  Json result = {{"ruleId", diagnostic.clause},
+                 {"level", severity_name(diagnostic.severity)},
+                 {"message", {{"text", message}}}};
+  const auto rule = std::find(rules.begin(), rules.end(), diagnostic.clause);
+  if (rule != rules.end()) result["ruleIndex"] = rule - rules.begin();
+  Json located = Json::array();
+  for (const LabelledFact& fact : diagnostic.facts)
+    if (!fact.where.file.empty()) located.push_back(location(fact.where, fact_text(fact)));
+  if (located.empty()) return result;
+  result["locations"] = Json::array({located[0]});
+  if (located.size() > 1) {
+    located.erase(located.begin());
+    result["relatedLocations"] = std::move(located);
+  }
+  return result;
+}
+
+std::string wrapped(std::string_view text, std::string_view first, std::string_view rest) {
+  constexpr std::size_t kWidth = 88;
+  std::string out(first);
+  std::size_t column = first.size();
+  bool at_start = true;
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, space);
+    text.remove_prefix(std::min(space + 1, text.size()));
+    if (!at_start && column + 1 + word.size() > kWidth) {
+      out += '\n';
+      out += rest;
+      column = rest.size();
+      at_start = true;
+    }
+    if (!at_start) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+    at_start = false;
+  }
+  return out + '\n';
+}
+
+}  // namespace
+
+bool parse_format(std::string_view word, Format& format) {
+  if (word == "text") format = Format::kText;
+  else if (word == "json") format = Format::kJson;
+  else if (word == "sarif") format = Format::kSarif;
+  else return false;
+  return true;
+}
+
+bool wants_colour(int file_descriptor) {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return (no_colour == nullptr || *no_colour == '\0') && ::isatty(file_descriptor) == 1;
+}
+
+std::string render_text(const Diagnostics& diagnostics, bool colour) {
+  std::string out;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (!out.empty()) out += '\n';
+    add_text(out, diagnostic, colour);
+  }
+  return out;
+}
+
+std::string render_json(const Diagnostics& diagnostics) {
+  Json list = Json::array();
+  for (const Diagnostic& diagnostic : diagnostics) {
+    Json facts = Json::array();
+    for (const LabelledFact& fact : diagnostic.facts)
+      facts.push_back(
+          {{"owner", fact.owner}, {"text", fact.text}, {"file", fact.where.file}, {"line", fact.where.line}});
+    list.push_back({{"severity", severity_name(diagnostic.severity)},
+                    {"clause", diagnostic.clause},
+                    {"title", diagnostic.title},
+                    {"facts", std::move(facts)},
+                    {"reason", diagnostic.reason},
+                    {"help", diagnostic.help}});
+  }
+  return json_text({{"diagnostics", std::move(list)}});
+}
+
+std::string render_sarif(const Diagnostics& diagnostics) {
+  std::set<std::string> named;
+  for (const Diagnostic& diagnostic : diagnostics)
+    if (find_clause(diagnostic.clause) != nullptr) named.insert(diagnostic.clause);
+  const std::vector<std::string> ids(named.begin(), named.end());
+  Json rules = Json::array();
+  for (const std::string& id : ids) {
+    const Clause& clause = *find_clause(id);
+    rules.push_back({{"id", id},
+                     {"shortDescription", {{"text", clause.title}}},
+                     {"fullDescription", {{"text", fmt::format("{} {}", clause.rule, clause.reason)}}},
+                     {"help", {{"text", clause.help}}}});
+  }
+  Json results = Json::array();
+  for (const Diagnostic& diagnostic : diagnostics) results.push_back(sarif_result(diagnostic, ids));
+  Json driver = {{"name", "pipelink"}, {"rules", std::move(rules)}};
+  Json run;
+  run["tool"]["driver"] = std::move(driver);
+  run["results"] = std::move(results);
+  return json_text({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+               {"version", "2.1.0"},
+               {"runs", Json::array({std::move(run)})}});
+}
+
+std::string render(const Diagnostics& diagnostics, Format format, bool colour) {
+  switch (format) {
+    case Format::kText: return render_text(diagnostics, colour);
+    case Format::kJson: return render_json(diagnostics);
+    case Format::kSarif: return render_sarif(diagnostics);
+  }
+  return {};
+}
+
+std::string explain_text(const Clause& clause) {
+  std::string out = fmt::format("{}: {}\n\n", clause.id, clause.title);
+  out += wrapped(clause.rule, "  rule    ", "          ");
+  out += wrapped(clause.reason, "  reason  ", "          ");
+  out += wrapped(clause.help, "  help    ", "          ");
+  return out;
+}
+
+std::string clause_list_text() {
+  std::size_t width = 0;
+  for (const Clause& clause : clauses()) width = std::max(width, clause.id.size());
+  std::string out;
+  for (const Clause& clause : clauses()) out += fmt::format("{:<{}}  {}\n", clause.id, width, clause.title);
+  return out;
+}
+
+}  // namespace pipelink

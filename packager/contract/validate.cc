@@ -1,0 +1,458 @@
+#include "packager/contract/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "packager/base/ids.h"
+#include "packager/contract/expression.h"
+#include "packager/contract/fields.h"
+#include "packager/contract/layout.h"
+
+namespace pipelink::contract {
+namespace {
+
+constexpr std::int64_t kMaxAlign = 1 << 16;
+constexpr int kMaxWarps = 32;
+
+bool power_of_two(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
+
+bool valid_toolkit(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  const auto digits = [](std::string_view part) {
+    return !part.empty() && part.size() <= 4 && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  return dot != std::string_view::npos && digits(text.substr(0, dot)) && digits(text.substr(dot + 1));
+}
+
+bool valid_version(std::string_view text) {
+  return !text.empty() && text.size() <= 64 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f && c != '"' && c != '\\'; });
+}
+
+/// Nobody else's machine has it at the same place.
+bool leaves_include_path(std::string_view header) { return header.starts_with('/') || header.find("..") != std::string_view::npos; }
+
+class Validator {
+ public:
+  explicit Validator(const Contract& contract) : contract_(contract) {
+    for (const Fact& fact : contract_.facts) {
+      visible_.insert(fact.name);
+      if (fact.type == FactType::kReal || fact.type == FactType::kText) not_integer_.insert(fact.name);
+    }
+    for (const Ring& ring : contract_.rings) visible_.insert(ring.name + ".stages");
+    for (const Phase& phase : contract_.phases) phases_.insert(phase.name);
+  }
+
+  Diagnostics run() {
+    header();
+    entry_lists(contract_, [&](std::string_view, std::string_view kind, const auto& list) {
+      names(kind, list);
+      for (const auto& entry : list) {
+        kind_ = kind;
+        name_ = entry.name;
+        where_ = entry.where;
+        check(entry);
+      }
+    });
+    warp_total();
+    fact_cycles();
+    phase_cycles();
+    parameters();
+    host();
+    return std::move(diagnostics_);
+  }
+
+ private:
+  // ---- reporting: about the entry at hand
+
+  std::string entry() const { return name_.empty() ? std::string(kind_) : fmt::format("{} {}", kind_, name_); }
+
+  void fail(std::string clause, std::string title, std::string reason = {}, std::string help = {}) {
+    diagnostics_.push_back(make_error(std::move(clause), std::move(title), {{contract_.component, entry(), where_}},
+                                      std::move(reason), std::move(help)));
+  }
+
+  void value(std::string_view what, std::string reason, std::string help = {}) {
+    fail("P-VALUE", fmt::format("{} of {} is out of range", what, entry()), std::move(reason), std::move(help));
+  }
+
+  // ---- the contract as a whole
+
+  void header() {
+    kind_ = "component";
+    name_ = contract_.component;
+    where_ = contract_.where;
+    if (const std::string fault = name_fault(contract_.component); !fault.empty())
+      fail("P-NAME", fmt::format("'{}' is not a name for a component", contract_.component), "it " + fault);
+    if (!valid_version(contract_.version))
+      fail("P-VALUE", fmt::format("'{}' is not a version", contract_.version), {}, "use a version such as 1.2.0");
+    if (!valid_arch(contract_.arch))
+      fail("P-ARCH", fmt::format("'{}' is not an architecture", contract_.arch), {}, "use a name such as sm_90a");
+    if (!valid_toolkit(contract_.toolkit))
+      fail("P-TOOLKIT", fmt::format("'{}' is not a toolkit version", contract_.toolkit), {}, "use MAJOR.MINOR, such as 13.0");
+  }
+
+  template <class List>
+  void names(std::string_view kind, const List& list) {
+    std::map<std::string, SourceSpan> seen;
+    for (const auto& item : list) {
+      kind_ = kind;
+      name_ = item.name;
+      where_ = item.where;
+      if (const std::string fault = name_fault(item.name); !fault.empty())
+        fail("P-NAME", fmt::format("'{}' is not a name for a {}", item.name, kind), "it " + fault);
+      const auto [first, inserted] = seen.emplace(item.name, item.where);
+      if (!inserted)
+        diagnostics_.push_back(make_error("P-DUPLICATE", fmt::format("{} '{}' is declared twice", kind, item.name),
+                                          {{contract_.component, "declared here", first->second},
+                                           {contract_.component, "and here", item.where}}));
+    }
+  }
+
+  void warp_total() {
+    int total = 0;
+    for (const Role& role : contract_.roles) total += std::clamp(role.warps, 0, kMaxWarps + 1);
+    if (total <= kMaxWarps) return;
+    Diagnostic error = make_error("P-VALUE", fmt::format("the roles have {} warps together", total), {},
+                                  fmt::format("a block has at most {} warps", kMaxWarps));
+    for (const Role& role : contract_.roles)
+      error.facts.push_back({contract_.component, fmt::format("role {}: {} warps", role.name, role.warps), role.where});
+    diagnostics_.push_back(std::move(error));
+  }
+
+  // ---- amounts
+
+  /// Reports names that nobody supplies; true if the expression parses and all names are visible.
+  bool expression(std::string_view what, const std::string& text) {
+    const ParsedExpression parsed = parse_expression(text);
+    if (!parsed) {
+      fail("P-EXPRESSION", fmt::format("{} of {} is not an expression", what, entry()),
+           fmt::format("'{}', {}", text, parsed.error));
+      return false;
+    }
+    bool good = true;
+    for (const std::string& name : parsed->names()) {
+      if (not_integer_.contains(name)) {
+        fail("P-EXPRESSION", fmt::format("{} of {} uses the fact '{}', which is no integer", what, entry(), name),
+             fmt::format("'{}' is evaluated in integers", text));
+        good = false;
+      } else if (!visible_.contains(name)) {
+        fail("P-EXPRESSION", fmt::format("{} of {} uses the unknown name '{}'", what, entry(), name),
+             visible_.empty() ? std::string("the component declares no fact and no ring")
+                              : fmt::format("known are {}", fmt::join(visible_, ", ")));
+        good = false;
+      }
+    }
+    return good;
+  }
+
+  void amount(std::string_view what, const Amount& amount, std::int64_t least, std::int64_t most) {
+    if (!amount.expression.empty()) {
+      expression(what, amount.expression);
+    } else if (amount.number < least || amount.number > most) {
+      value(what, fmt::format("{} is not between {} and {}", amount.number, least, most));
+    }
+  }
+
+  void align(std::int64_t align_value) {
+    if (!power_of_two(align_value) || align_value > kMaxAlign)
+      value("align", fmt::format("{} is not a power of two up to {}", align_value, kMaxAlign));
+  }
+
+  void live(std::string_view what, const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+      if (!phases_.contains(name))
+        fail("P-VALUE", fmt::format("{} of {} names the unknown phase '{}'", what, entry(), name),
+             phases_.empty() ? std::string("the component declares no phase")
+                             : fmt::format("its phases are {}", fmt::join(phases_, ", ")));
+  }
+
+  // ---- one overload for each kind of entry
+
+  void check(const Role& role) {
+    if (role.warps < 1 || role.warps > kMaxWarps)
+      value("warps", fmt::format("{} is not between 1 and {}", role.warps, kMaxWarps));
+    if (!power_of_two(role.align_warps) || role.align_warps > kMaxWarps)
+      value("align_warps", fmt::format("{} is not a power of two up to {}", role.align_warps, kMaxWarps));
+    for (const int registers : {role.registers_min, role.registers_max})
+      if (registers % 8 != 0 || registers < 24 || registers > 256)
+        value("registers", fmt::format("{} is not a multiple of 8 from 24 to 256", registers));
+    if (role.registers_min > role.registers_max)
+      value("registers", fmt::format("the least, {}, is above the most, {}", role.registers_min, role.registers_max));
+  }
+
+  void type(std::string_view what, const Type& type_value, bool may_be_void) {
+    if (type_value.name.empty()) return value(what, "the type has no name");
+    if (may_be_void && type_value.name == "void" && type_value.size == 0 && type_value.align == 0) return;
+    if (type_value.size < 1 || type_value.size > (1 << 20))
+      value(what, fmt::format("'{}' has {} bytes", type_value.name, type_value.size));
+    if (!power_of_two(type_value.align))
+      value(what, fmt::format("'{}' is aligned to {}, no power of two", type_value.name, type_value.align));
+  }
+
+  void check(const Callable& callable) {
+    type("result", callable.result, true);
+    for (std::size_t i = 0; i < callable.parameters.size(); ++i)
+      type(fmt::format("parameter {}", i), callable.parameters[i], false);
+    live("phases", callable.phases);
+  }
+
+  void check(const Buffer& buffer) {
+    amount("bytes", buffer.bytes, 1, std::int64_t{1} << 30);
+    align(buffer.align);
+    live("live", buffer.live);
+  }
+
+  void check(const Ring& ring) {
+    const bool owner = ring.direction == Direction::kExport;
+    amount("stages_min", ring.stages_min, owner ? 1 : 0, 1024);
+    amount("stages_max", ring.stages_max, owner ? 1 : 0, 1024);
+    if (ring.stages_min.expression.empty() && ring.stages_max.expression.empty() && ring.stages_max.number != 0 &&
+        ring.stages_min.number > ring.stages_max.number)
+      value("stages", fmt::format("the least, {}, is above the most, {}", ring.stages_min.number, ring.stages_max.number));
+    if (owner && !ring.stage_bytes)
+      fail("P-VALUE", fmt::format("{} does not say how many bytes a stage has", entry()),
+           "a ring is placed from the claim of its owner", "state .stage_bytes");
+    if (ring.stage_bytes) amount("stage_bytes", *ring.stage_bytes, 1, std::int64_t{1} << 30);
+    if (ring.full_arrivals) amount("full_arrivals", *ring.full_arrivals, 1, (1 << 20) - 1);
+    if (ring.transaction_bytes) amount("transaction_bytes", *ring.transaction_bytes, 0, (1 << 20) - 1);
+    if (ring.empty_arrivals) amount("empty_arrivals", *ring.empty_arrivals, 1, (1 << 20) - 1);
+    align(ring.align);
+    if (ring.tier < 0 || ring.tier > 100) value("tier", fmt::format("{} is not between 0 and 100", ring.tier));
+    if (ring.weight < 0 || ring.weight > 1000) value("weight", fmt::format("{} is not between 0 and 1000", ring.weight));
+    live("live", ring.live);
+  }
+
+  void check(const Mbarriers& mbarriers) {
+    amount("count", mbarriers.count, 1, 4096);
+    amount("arrivals", mbarriers.arrivals, 1, (1 << 20) - 1);
+  }
+
+  void check(const NamedBarrier& barrier) {
+    amount("threads", barrier.threads, 32, 1024);
+    if (barrier.threads.expression.empty() && barrier.threads.number % 32 != 0)
+      value("threads", fmt::format("{} is not a multiple of 32", barrier.threads.number));
+    live("live", barrier.live);
+  }
+
+  void check(const Fact& fact) {
+    const bool counted = fact.type == FactType::kInteger || fact.type == FactType::kBoolean;
+    const bool owner = fact.direction == Direction::kExport;
+    if (fact.cpp_type.empty()) value("cpp_type", "the type has no name");
+    if (counted && !fact.text_value.empty()) value("text_value", "only real and text facts have one");
+    if (!counted && fact.value) value("value", "real and text facts have a text value");
+    if (owner && counted && !fact.value) value("value", "its owner states none");
+    if (owner && !counted && fact.text_value.empty()) value("text_value", "its owner states none");
+    if (fact.value && !fact.value->expression.empty()) expression("value", fact.value->expression);
+    if (fact.type == FactType::kBoolean && fact.value && fact.value->expression.empty() && fact.value->number != 0 &&
+        fact.value->number != 1)
+      value("value", fmt::format("{} is neither 0 nor 1", fact.value->number));
+    if (fact.settable) return settable(fact, owner, counted);
+    if (!fact.domain.empty()) value("domain", "only a settable fact has one");
+  }
+
+  void settable(const Fact& fact, bool owner, bool counted) {
+    if (!owner) return value("settable", "only the owner can declare a fact settable");
+    if (!counted) return value("settable", "only integer and boolean facts can be set");
+    if (fact.domain.empty())
+      return value("domain", "a settable fact lists the values that it may take", "state .domain");
+    if (std::adjacent_find(fact.domain.begin(), fact.domain.end(), std::greater_equal<>{}) != fact.domain.end())
+      value("domain", fmt::format("{} is not ascending", fmt::join(fact.domain, ", ")));
+    if (!fact.value) return;
+    if (!fact.value->expression.empty())
+      return value("value", "the default of a settable fact is a number, not an expression");
+    if (std::find(fact.domain.begin(), fact.domain.end(), fact.value->number) == fact.domain.end())
+      value("value", fmt::format("{} is not among {}", fact.value->number, fmt::join(fact.domain, ", ")));
+  }
+
+  void check(const Requirement& requirement) { expression("expression", requirement.expression); }
+
+  void check(const TensorPort& tensor) {
+    const bool registers = tensor.space == "registers";
+    if (tensor.element.empty()) value("element", "it is not stated");
+    if (!registers && tensor.space != "shared" && tensor.space != "tensor_memory")
+      value("space", fmt::format("'{}' is none of registers, shared, tensor_memory", tensor.space));
+    if (tensor.scope != "warp" && tensor.scope != "warpgroup" && tensor.scope != "block")
+      value("scope", fmt::format("'{}' is none of warp, warpgroup, block", tensor.scope));
+    if (const std::int64_t size = tile_size(tensor); size > 0) layout(tensor, size, registers);
+    carrier(tensor, registers);
+  }
+
+  /// 0 after a report.
+  std::int64_t tile_size(const TensorPort& tensor) {
+    std::int64_t size = tensor.tile.empty() ? 0 : 1;
+    for (const std::int64_t extent : tensor.tile)
+      size = extent < 1 || extent > kMaxLayoutSize || size * extent > kMaxLayoutSize ? 0 : size * extent;
+    if (size == 0)
+      value("tile", fmt::format("({}) has not between 1 and {} elements", fmt::join(tensor.tile, ", "), kMaxLayoutSize));
+    return size;
+  }
+
+  void layout(const TensorPort& tensor, std::int64_t size, bool registers) {
+    if (tensor.layout.empty()) {
+      if (registers) fail("P-LAYOUT", fmt::format("{} has no layout", entry()), "registers are addressed by thread and value");
+      return;
+    }
+    const ParsedLayout parsed = parse_layout(tensor.layout);
+    if (!parsed)
+      return fail("P-LAYOUT", fmt::format("the layout of {} cannot be read", entry()),
+                  fmt::format("'{}', {}", tensor.layout, parsed.error));
+    const std::int64_t threads = tensor.scope == "warp" ? 32 : tensor.scope == "warpgroup" ? 128 : 0;
+    if (registers && threads != 0 && parsed->threads() != threads)
+      return fail("P-LAYOUT", fmt::format("the layout of {} is not for a {}", entry(), tensor.scope),
+                  fmt::format("its first mode has {} threads, a {} has {}", parsed->threads(), tensor.scope, threads));
+    if (const std::string fault = cover_fault(*parsed, size); !fault.empty())
+      fail("P-LAYOUT", fmt::format("the layout of {} does not cover its tile exactly once", entry()), fault);
+  }
+
+  void carrier(const TensorPort& tensor, bool registers) {
+    if (tensor.via.empty()) {
+      if (registers) value("via", "a tensor in registers is carried by a callable");
+      return;
+    }
+    const auto found = std::find_if(contract_.callables.begin(), contract_.callables.end(),
+                                    [&](const Callable& callable) { return callable.name == tensor.via; });
+    if (found == contract_.callables.end())
+      return fail("P-VALUE", fmt::format("{} is carried by the unknown callable '{}'", entry(), tensor.via));
+    const auto count = static_cast<int>(found->parameters.size());
+    if (tensor.parameter < 0 || tensor.parameter >= count)
+      value("parameter", fmt::format("callable '{}' has {} parameters, numbered from 0; {} is none of them", tensor.via,
+                                     count, tensor.parameter));
+  }
+
+  void check(const Phase& phase) {
+    live("after", phase.after);
+    live("after_previous", phase.after_previous);
+  }
+
+  // ---- circles
+
+  /// Reports one circle of `next`, if there is any.
+  template <class Next, class Report>
+  void find_cycle(const std::vector<std::string>& names, Next&& next, Report&& report) {
+    std::map<std::string, int> state;  // 1 on the path, 2 done
+    std::vector<std::string> path;
+    bool found = false;
+    const auto visit = [&](const auto& self, const std::string& name) -> void {
+      if (found || state[name] == 2) return;
+      if (state[name] == 1) {
+        found = true;
+        path.erase(path.begin(), std::find(path.begin(), path.end(), name));
+        path.push_back(name);
+        return;
+      }
+      state[name] = 1;
+      path.push_back(name);
+      for (const std::string& other : next(name)) {
+        self(self, other);
+        if (found) return;
+      }
+      path.pop_back();
+      state[name] = 2;
+    };
+    for (const std::string& name : names) visit(visit, name);
+    if (found) report(path);
+  }
+
+  void fact_cycles() {
+    std::map<std::string, const Fact*> by_name;
+    std::vector<std::string> names;
+    for (const Fact& fact : contract_.facts) {
+      by_name[fact.name] = &fact;
+      names.push_back(fact.name);
+    }
+    find_cycle(
+        names,
+        [&](const std::string& name) {
+          std::vector<std::string> used;
+          if (by_name[name]->value) used = names_of(*by_name[name]->value);
+          std::erase_if(used, [&](const std::string& other) { return !by_name.contains(other); });
+          return used;
+        },
+        [&](const std::vector<std::string>& path) {
+          kind_ = "fact";
+          name_ = path.front();
+          where_ = by_name[path.front()]->where;
+          fail("P-EXPRESSION", fmt::format("the value of {} depends on itself", entry()), fmt::format("{}", fmt::join(path, " -> ")));
+        });
+  }
+
+  void phase_cycles() {
+    std::map<std::string, const Phase*> by_name;
+    std::vector<std::string> names;
+    for (const Phase& phase : contract_.phases) {
+      by_name[phase.name] = &phase;
+      names.push_back(phase.name);
+    }
+    find_cycle(
+        names,
+        [&](const std::string& name) {
+          std::vector<std::string> before = by_name[name]->after;
+          std::erase_if(before, [&](const std::string& other) { return !by_name.contains(other); });
+          return before;
+        },
+        [&](const std::vector<std::string>& path) {
+          kind_ = "phase";
+          name_ = path.front();
+          where_ = by_name[path.front()]->where;
+          fail("P-VALUE", fmt::format("{} begins after itself", entry()), fmt::format("{}", fmt::join(path, " after ")));
+        });
+  }
+
+  // ---- parameters and host
+
+  void parameters() {
+    if (!contract_.parameters) return;
+    const ParameterRegion& region = *contract_.parameters;
+    kind_ = "parameters";
+    name_.clear();
+    where_ = region.where;
+    if (region.type.empty()) value("type", "it is not stated");
+    if (leaves_include_path(region.header))
+      value("header", fmt::format("'{}' is not a path below an include directory", region.header));
+    if (region.size < 1 || region.size > 4096) value("size", fmt::format("{} is not between 1 and 4096", region.size));
+    if (!power_of_two(region.align) || region.align > 128)
+      value("align", fmt::format("{} is not a power of two up to 128", region.align));
+    std::set<std::string> seen;
+    for (const Field& field : region.fields) {
+      if (field.name.empty() || !seen.insert(field.name).second)
+        fail("P-DUPLICATE", fmt::format("field '{}' of the parameters is listed twice", field.name));
+      if (field.offset < 0 || field.size < 1 || field.offset > region.size || field.size > region.size - field.offset)
+        value(fmt::format("field '{}'", field.name),
+              fmt::format("offset {} and size {} do not fit {} bytes", field.offset, field.size, region.size));
+    }
+  }
+
+  void host() {
+    if (!contract_.host) return;
+    const HostProvider& provider = *contract_.host;
+    kind_ = "host";
+    name_.clear();
+    where_ = provider.where;
+    if (!valid_cpp_name(provider.symbol) || provider.symbol.find(':') != std::string::npos)
+      fail("P-HOST", fmt::format("'{}' is not a symbol for the host provider", provider.symbol));
+    if (provider.arguments.empty()) fail("P-HOST", "the host provider does not name the type of its arguments");
+    if (provider.header.empty() || leaves_include_path(provider.header))
+      fail("P-HOST", "the host provider does not name its header",
+           fmt::format("'{}' is not a path below an include directory", provider.header));
+    if (provider.abi < 1) fail("P-HOST", "the host provider has no ABI version", fmt::format("its value is {}", provider.abi));
+    if (!contract_.parameters)
+      fail("P-HOST", "the host provider has no parameters to fill", {}, "declare PIPELINK_PARAMETERS");
+  }
+
+  const Contract& contract_;
+  Diagnostics diagnostics_;
+  std::set<std::string> visible_, not_integer_, phases_;
+  std::string_view kind_;
+  std::string name_;
+  SourceSpan where_;
+};
+
+}  // namespace
+
+Diagnostics validate(const Contract& contract) { return Validator(contract).run(); }
+
+}  // namespace pipelink::contract
