@@ -77,11 +77,13 @@ std::string link_in_child(const LowerRequest& request) {
   };
   if (api.create(&handle, std::size(options), options) != NVJITLINK_SUCCESS)
     return failure("T-NVJITLINK", "nvJitLink refused its options: " + logs());
-  if (api.add(handle, NVJITLINK_INPUT_LTOIR, glue.data(), glue.size(), "glue") != NVJITLINK_SUCCESS)
-    return failure("T-NVJITLINK", "the glue was refused: " + logs());
   for (const LowerInput& input : request.inputs)
     if (api.add(handle, NVJITLINK_INPUT_LTOIR, input.ltoir.data(), input.ltoir.size(), input.name.c_str()) != NVJITLINK_SUCCESS)
       return failure("T-NVJITLINK", fmt::format("{} was refused: {}", input.name, logs()));
+  // The glue comes last: the whole takes the data layout of its first module, and NVRTC's has 64-bit pointers to shared
+  // memory where nvcc's has 32-bit ones, which costs registers and makes the code differ from the control's.
+  if (api.add(handle, NVJITLINK_INPUT_LTOIR, glue.data(), glue.size(), "glue") != NVJITLINK_SUCCESS)
+    return failure("T-NVJITLINK", "the glue was refused: " + logs());
   if (const nvJitLinkResult status = api.complete(handle); status != NVJITLINK_SUCCESS)
     return failure("T-NVJITLINK", fmt::format("status {}: {}", static_cast<int>(status), logs()));
   std::size_t size = 0;

@@ -7,7 +7,8 @@
 namespace pipelink::place {
 namespace {
 
-// Brélaz: the vertex with most colours around it first, then the one with most neighbours, then the first by name.
+// Brélaz: the vertex with most colours around it first, then the one with most neighbours, then the first by
+// name.
 class Search {
  public:
   Search(const std::vector<Bits>& conflict, Allowance& allowance)

@@ -9,10 +9,10 @@
 namespace pipelink::place {
 
 struct Colouring {
-  std::vector<int> colour;   ///< from 0, numbered by first use
+  std::vector<int> colour;  ///< from 0, numbered by first use
   int count = 0;
-  int bound = 0;             ///< no colouring has fewer
-  std::vector<int> clique;   ///< `bound` mutually conflicting vertices, or fewer if a search raised the bound
+  int bound = 0;            ///< no colouring has fewer
+  std::vector<int> clique;  ///< `bound` mutually conflicting vertices, or fewer if a search raised the bound
 };
 
 /// Fewest colours; exact as far as the allowance permits.

@@ -48,7 +48,8 @@ class Bits {
   template <class F>
   void for_each(F&& f) const {
     for (std::size_t i = 0; i < words_.size(); ++i)
-      for (std::uint64_t w = words_[i]; w; w &= w - 1) f(i * 64 + static_cast<std::size_t>(std::countr_zero(w)));
+      for (std::uint64_t w = words_[i]; w; w &= w - 1)
+        f(i * 64 + static_cast<std::size_t>(std::countr_zero(w)));
   }
   bool operator==(const Bits&) const = default;
   auto operator<=>(const Bits&) const = default;

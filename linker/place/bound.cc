@@ -10,7 +10,8 @@
 namespace pipelink::place {
 namespace {
 
-// The pairs (modulus, residue) that can give different cuts. Between two sizes modulo A, a larger residue is better.
+// The pairs (modulus, residue) that can give different cuts. Between two sizes modulo A, a larger residue is
+// better.
 std::vector<std::pair<std::int64_t, std::int64_t>> families(const Items& items) {
   std::set<std::int64_t> moduli(items.align.begin(), items.align.end());
   moduli.insert(1);
@@ -24,7 +25,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> families(const Items& items) 
   return result;
 }
 
-Cut make_cut(const Items& items, const std::vector<int>& members, std::int64_t modulus, std::int64_t residue) {
+Cut make_cut(const Items& items, const std::vector<int>& members, std::int64_t modulus,
+             std::int64_t residue) {
   Cut cut;
   cut.modulus = modulus;
   cut.residue = residue;
@@ -70,7 +72,8 @@ std::vector<Cut> many_cuts(const Items& items, std::size_t most) {
   for (int first : order) {
     std::vector<int> clique{first};
     for (int i : order)
-      if (i != first && std::all_of(clique.begin(), clique.end(), [&](int j) { return items.conflict[i].test(j); }))
+      if (i != first &&
+          std::all_of(clique.begin(), clique.end(), [&](int j) { return items.conflict[i].test(j); }))
         clique.push_back(i);
     std::sort(clique.begin(), clique.end());
     cliques.insert(std::move(clique));

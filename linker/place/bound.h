@@ -1,8 +1,8 @@
 // Lower bounds for a footprint.
 //
-// Members of a clique are disjoint. An item of size s covers at least ⌊s/A⌋ of the positions that are r modulo A, and one
-// more if its own alignment is a multiple of A and s mod A > r. So a clique of total count W needs a footprint of at
-// least (W − 1)·A + r + 1. With A = 1 this is the clique's weight.
+// Members of a clique are disjoint. An item of size s covers at least ⌊s/A⌋ of the positions that are r
+// modulo A, and one more if its own alignment is a multiple of A and s mod A > r. So a clique of total count
+// W needs a footprint of at least (W − 1)·A + r + 1. With A = 1 this is the clique's weight.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct Cut {
 };
 
 /// What one item counts in a cut of that modulus and residue.
-inline std::int64_t cut_weight(std::int64_t size, std::int64_t align, std::int64_t modulus, std::int64_t residue) {
+inline std::int64_t cut_weight(std::int64_t size, std::int64_t align, std::int64_t modulus,
+                               std::int64_t residue) {
   return size / modulus + (align >= modulus && size % modulus > residue ? 1 : 0);
 }
 inline std::int64_t cut_value(std::int64_t total, std::int64_t modulus, std::int64_t residue) {

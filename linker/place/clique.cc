@@ -37,7 +37,8 @@ class Search {
       std::vector<int> clique{first};
       std::int64_t total = weight_[first];
       for (int v : order)
-        if (v != first && std::all_of(clique.begin(), clique.end(), [&](int u) { return adjacent_[v].test(u); })) {
+        if (v != first &&
+            std::all_of(clique.begin(), clique.end(), [&](int u) { return adjacent_[v].test(u); })) {
           clique.push_back(v);
           total += weight_[v];
         }
@@ -48,8 +49,8 @@ class Search {
     }
   }
 
-  // Independent sets, each taking the least remaining weight of its members away from all of them: the sum bounds every
-  // clique. Vertices leave in the order in which their weight is used up, with the sum so far.
+  // Independent sets, each taking the least remaining weight of its members away from all of them: the sum
+  // bounds every clique. Vertices leave in the order in which their weight is used up, with the sum so far.
   void colour(const std::vector<int>& candidates, std::vector<int>& order, std::vector<std::int64_t>& bound) {
     std::vector<std::int64_t> left;
     for (int v : candidates) left.push_back(weight_[v]);
@@ -61,7 +62,8 @@ class Search {
       independent.clear();
       for (int i : alive) {
         const Bits& row = adjacent_[candidates[i]];
-        if (std::none_of(independent.begin(), independent.end(), [&](int j) { return row.test(candidates[j]); }))
+        if (std::none_of(independent.begin(), independent.end(),
+                         [&](int j) { return row.test(candidates[j]); }))
           independent.push_back(i);
       }
       std::int64_t least = left[independent.front()];
@@ -116,8 +118,8 @@ class Search {
 
 }  // namespace
 
-Clique heaviest_clique(const std::vector<Bits>& adjacent, const std::vector<std::int64_t>& weight, Allowance allowance,
-                       std::int64_t floor) {
+Clique heaviest_clique(const std::vector<Bits>& adjacent, const std::vector<std::int64_t>& weight,
+                       Allowance allowance, std::int64_t floor) {
   return Search(adjacent, weight, allowance, floor).run();
 }
 

@@ -10,8 +10,8 @@
 
 namespace pipelink::place {
 
-/// One ring one stage deeper. The steps are taken in this order, each if everything still fits; as less always fits if
-/// more does, the result is the best in the order of the steps.
+/// One ring one stage deeper. The steps are taken in this order, each if everything still fits; as less
+/// always fits if more does, the result is the best in the order of the steps.
 struct Step {
   int ring = 0;   ///< index in the canonical problem
   int depth = 0;  ///< the depth that it leads to
@@ -26,8 +26,8 @@ Items shared_items(const Problem& canonical, const Conflicts& conflicts, const s
 struct Depths {
   Answer answer = Answer::kUnknown;  ///< of the least depths
   std::vector<int> depths;
-  std::vector<int> bound;            ///< depths that were not excluded
-  Offsets offset;                    ///< a placement at `depths`, with kYes; in units of shared_items
+  std::vector<int> bound;  ///< depths that were not excluded
+  Offsets offset;          ///< a placement at `depths`, with kYes; in units of shared_items
 };
 
 Depths choose_depths(const Problem& canonical, const Conflicts& conflicts, Meter& meter);

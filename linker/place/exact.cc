@@ -8,9 +8,10 @@
 namespace pipelink::place {
 namespace {
 
-// If there is a placement, there is one of least sum of offsets, and in it every item lies on the highest end of the
-// conflicting items below it. The search places items in order of (offset, index) and leaves out what cannot be such a
-// placement: an item that could have been put wholly below the next offset must not be left for later.
+// If there is a placement, there is one of least sum of offsets, and in it every item lies on the highest end
+// of the conflicting items below it. The search places items in order of (offset, index) and leaves out what
+// cannot be such a placement: an item that could have been put wholly below the next offset must not be left
+// for later.
 class Search {
  public:
   Search(const Items& items, std::int64_t end, Allowance& allowance)
@@ -58,7 +59,9 @@ class Search {
 
   // How many positions of a cut lie in [from, end).
   std::int64_t room(const Cut& cut, std::int64_t from) const {
-    auto below = [&](std::int64_t x) { return x > cut.residue ? (x - cut.residue - 1) / cut.modulus + 1 : 0; };
+    auto below = [&](std::int64_t x) {
+      return x > cut.residue ? (x - cut.residue - 1) / cut.modulus + 1 : 0;
+    };
     return below(end_) - below(from);
   }
 
@@ -78,7 +81,8 @@ class Search {
     };
     mix(static_cast<std::uint64_t>(from));
     mix(static_cast<std::uint64_t>(last + 1));
-    for (std::size_t i = 0; i < n_; ++i) mix(offset_[i] >= 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(earliest_[i]));
+    for (std::size_t i = 0; i < n_; ++i)
+      mix(offset_[i] >= 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(earliest_[i]));
     if (memo_.size() >= kMostMemo) return memo_.count({a, b}) != 0;
     return !memo_.insert({a, b}).second;
   }
@@ -110,7 +114,8 @@ class Search {
       candidates.push_back({item, slack});
     }
     std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& x, const Candidate& y) {
-      if (earliest_[x.item] != earliest_[y.item] && x.slack == y.slack) return earliest_[x.item] < earliest_[y.item];
+      if (earliest_[x.item] != earliest_[y.item] && x.slack == y.slack)
+        return earliest_[x.item] < earliest_[y.item];
       if (x.slack != y.slack) return x.slack < y.slack;
       return items_.size[x.item] > items_.size[y.item];
     });

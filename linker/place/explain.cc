@@ -39,11 +39,13 @@ Explanation why_not_deeper(const Problem& given, const Solution& solution, std::
   const Packed packed = pack(items, capacity / items.unit, {}, Allowance(meter, meter.limit() / 2));
   std::string others;
   for (std::size_t r = 0; r < problem.rings.size(); ++r)
-    if (static_cast<int>(r) != ring) others += fmt::format("{}{}={}", others.empty() ? "" : " ", problem.rings[r].name, depths[r]);
+    if (static_cast<int>(r) != ring)
+      others += fmt::format("{}{}={}", others.empty() ? "" : " ", problem.rings[r].name, depths[r]);
   const std::string with = others.empty() ? "" : fmt::format(" (with {})", others);
   if (packed.answer != Answer::kNo) {
     e.proven = false;
-    e.text = fmt::format("no placement with ring {} at depth {}{} was found within the work limit", ring_name, depth + 1, with);
+    e.text = fmt::format("no placement with ring {} at depth {}{} was found within the work limit", ring_name,
+                         depth + 1, with);
     return e;
   }
   const Core core = minimal_core(items, capacity / items.unit, Allowance(meter, meter.left()));
@@ -52,13 +54,15 @@ Explanation why_not_deeper(const Problem& given, const Solution& solution, std::
   for (int i : core.items) sum += bytes[i];
   e.facts = buffer_facts(problem, bytes, core.items);
   if (core.clique && sum > capacity)
-    e.text = fmt::format("at depth {}{}, {} claims that may not share sum to {} of {} bytes", depth + 1, with, core.items.size(), sum, capacity);
-  else if (core.clique)
-    e.text = fmt::format("at depth {}{}, {} claims that may not share sum to {} and with their alignments need {} of {} bytes",
-                         depth + 1, with, core.items.size(), sum, core.need, capacity);
-  else
-    e.text = fmt::format("at depth {}{}, {} claims of {} bytes in all have no placement within {} bytes", depth + 1, with,
+    e.text = fmt::format("at depth {}{}, {} claims that may not share sum to {} of {} bytes", depth + 1, with,
                          core.items.size(), sum, capacity);
+  else if (core.clique)
+    e.text = fmt::format(
+        "at depth {}{}, {} claims that may not share sum to {} and with their alignments need {} of {} bytes",
+        depth + 1, with, core.items.size(), sum, core.need, capacity);
+  else
+    e.text = fmt::format("at depth {}{}, {} claims of {} bytes in all have no placement within {} bytes",
+                         depth + 1, with, core.items.size(), sum, capacity);
   return e;
 }
 

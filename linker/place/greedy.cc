@@ -24,7 +24,8 @@ class Random {
 // A placement by order that can be re-evaluated from a position on.
 class Line {
  public:
-  Line(const Items& items, Order order, Meter& meter) : items_(items), meter_(meter), order_(std::move(order)) {
+  Line(const Items& items, Order order, Meter& meter)
+      : items_(items), meter_(meter), order_(std::move(order)) {
     offset_.resize(items_.count());
     position_.resize(items_.count());
     evaluate(0);
@@ -102,17 +103,39 @@ std::vector<Order> greedy_orders(const Items& items, const std::vector<int>& hea
   const auto& s = items.size;
   const auto& a = items.align;
   return {
-      sorted([&](std::size_t i) { return Key{-heavy[i], -a[i], -s[i]}; }),
-      sorted([&](std::size_t i) { return Key{-a[i], -s[i]}; }),
-      sorted([&](std::size_t i) { return Key{-s[i], -a[i]}; }),
-      sorted([&](std::size_t i) { return Key{-heavy[i], -s[i]}; }),
-      sorted([&](std::size_t i) { return Key{-load[i], -s[i]}; }),
-      sorted([&](std::size_t i) { return Key{-a[i], -load[i], -s[i]}; }),
-      sorted([&](std::size_t i) { return Key{-heavy[i], -a[i], -load[i]}; }),
-      sorted([&](std::size_t i) { return Key{-heavy[i], load[i]}; }),
-      sorted([&](std::size_t i) { return Key{items.group[i], -a[i], -s[i]}; }),
-      sorted([&](std::size_t i) { return Key{-items.group[i], -a[i], -s[i]}; }),
-      sorted([&](std::size_t i) { return Key{-a[i], items.group[i], -s[i]}; }),
+      sorted([&](std::size_t i) {
+        return Key{-heavy[i], -a[i], -s[i]};
+      }),
+      sorted([&](std::size_t i) {
+        return Key{-a[i], -s[i]};
+      }),
+      sorted([&](std::size_t i) {
+        return Key{-s[i], -a[i]};
+      }),
+      sorted([&](std::size_t i) {
+        return Key{-heavy[i], -s[i]};
+      }),
+      sorted([&](std::size_t i) {
+        return Key{-load[i], -s[i]};
+      }),
+      sorted([&](std::size_t i) {
+        return Key{-a[i], -load[i], -s[i]};
+      }),
+      sorted([&](std::size_t i) {
+        return Key{-heavy[i], -a[i], -load[i]};
+      }),
+      sorted([&](std::size_t i) {
+        return Key{-heavy[i], load[i]};
+      }),
+      sorted([&](std::size_t i) {
+        return Key{items.group[i], -a[i], -s[i]};
+      }),
+      sorted([&](std::size_t i) {
+        return Key{-items.group[i], -a[i], -s[i]};
+      }),
+      sorted([&](std::size_t i) {
+        return Key{-a[i], items.group[i], -s[i]};
+      }),
   };
 }
 
@@ -153,7 +176,8 @@ Offsets push_forward(const Items& items, Order order, std::int64_t target, int r
   return best;
 }
 
-bool search_orders(const Items& items, std::int64_t target, std::uint64_t rounds, Offsets& best, Allowance allowance) {
+bool search_orders(const Items& items, std::int64_t target, std::uint64_t rounds, Offsets& best,
+                   Allowance allowance) {
   const std::size_t n = items.count();
   if (n < 2) return footprint_of(items, best) <= target;
   std::vector<int> over;

@@ -23,12 +23,13 @@ Order address_order(const Items& items, const Offsets& offset);
 /// Lowest fit in address order until nothing moves.
 void settle(const Items& items, Offsets& offset, Meter& meter);
 
-/// Places by `order`, then again and again with the items that end above `target` moved forward, up to `rounds` times.
-/// Returns the best placement.
+/// Places by `order`, then again and again with the items that end above `target` moved forward, up to
+/// `rounds` times. Returns the best placement.
 Offsets push_forward(const Items& items, Order order, std::int64_t target, int rounds, Meter& meter);
 
-/// Late-acceptance search over orders, seeded, for a footprint of at most `target`. Leaves the best placement that it
-/// saw in `best` and returns whether it is within the target.
-bool search_orders(const Items& items, std::int64_t target, std::uint64_t rounds, Offsets& best, Allowance allowance);
+/// Late-acceptance search over orders, seeded, for a footprint of at most `target`. Leaves the best placement
+/// that it saw in `best` and returns whether it is within the target.
+bool search_orders(const Items& items, std::int64_t target, std::uint64_t rounds, Offsets& best,
+                   Allowance allowance);
 
 }  // namespace pipelink::place

@@ -58,7 +58,9 @@ class Parser {
     d.reason = std::move(reason);
     errors_.push_back(std::move(d));
   }
-  void error(std::string title, std::string reason = {}) { error(std::move(title), line_, std::move(reason)); }
+  void error(std::string title, std::string reason = {}) {
+    error(std::move(title), line_, std::move(reason));
+  }
 
   void statement() {
     const std::string kind = words_[0];
@@ -68,8 +70,11 @@ class Parser {
       return;
     }
     const bool target = kind == "target";
-    static const std::set<std::string> kinds{"inst", "target", "phase", "order", "ring", "buf", "bar", "tmem", "role"};
-    if (!kinds.count(kind)) return error(fmt::format("unknown statement '{}'", kind), "known are inst, target, loop, phase, order, ring, buf, bar, tmem, role");
+    static const std::set<std::string> kinds{"inst", "target", "phase", "order", "ring",
+                                             "buf",  "bar",    "tmem",  "role"};
+    if (!kinds.count(kind))
+      return error(fmt::format("unknown statement '{}'", kind),
+                   "known are inst, target, loop, phase, order, ring, buf, bar, tmem, role");
     if (!target && words_.size() < 2) return error(fmt::format("'{}' needs a name", kind));
     if (kind == "inst") {
       p_.name = words_[1];
@@ -150,10 +155,12 @@ class Parser {
     const auto text = take(key);
     const std::size_t colon = text ? text->find(':') : std::string::npos;
     if (colon == std::string::npos) {
-      error(text ? fmt::format("'{}={}' is not of the form min:max", key, *text) : fmt::format("key '{}' is missing", key));
+      error(text ? fmt::format("'{}={}' is not of the form min:max", key, *text)
+                 : fmt::format("key '{}' is missing", key));
       return {1, 1};
     }
-    return {static_cast<int>(parse_number(key, text->substr(0, colon))), static_cast<int>(parse_number(key, text->substr(colon + 1)))};
+    return {static_cast<int>(parse_number(key, text->substr(0, colon))),
+            static_cast<int>(parse_number(key, text->substr(colon + 1)))};
   }
 
   void read_target() {
@@ -184,7 +191,9 @@ class Parser {
     c.where = {file_, line_};
     if (auto live = take("live"); live && *live != "always") {
       c.live = {*live};  // expanded once all phases are known
-      if (live->empty()) error("'live=' names no phase", "leave the key out, or write live=always, for a claim that is always live");
+      if (live->empty())
+        error("'live=' names no phase",
+              "leave the key out, or write live=always, for a claim that is always live");
     }
     return c;
   }
@@ -222,7 +231,8 @@ class Parser {
         error(fmt::format("unknown phase '{}'", before ? o.after : o.before), o.line);
         continue;
       }
-      if (o.previous && !p_.loop) error("an order after the previous iteration needs the line 'loop'", o.line);
+      if (o.previous && !p_.loop)
+        error("an order after the previous iteration needs the line 'loop'", o.line);
       (o.previous ? after->after_previous : after->after).push_back(o.before);
     }
   }
@@ -261,7 +271,8 @@ class Parser {
     std::set<std::string> phases;
     for (const std::string& part : split(text, ",")) {
       const std::size_t dots = part.find("..");
-      const std::string first = part.substr(0, dots), last = dots == std::string::npos ? first : part.substr(dots + 2);
+      const std::string first = part.substr(0, dots),
+                        last = dots == std::string::npos ? first : part.substr(dots + 2);
       bool known = true;
       for (const std::string& name : std::set<std::string>{first, last})
         if (!before.count(name)) {
@@ -269,7 +280,8 @@ class Parser {
           known = false;
         }
       if (!known) continue;
-      if (first != last && !before.at(last).count(first)) error(fmt::format("phase '{}' does not come after '{}'", last, first), line);
+      if (first != last && !before.at(last).count(first))
+        error(fmt::format("phase '{}' does not come after '{}'", last, first), line);
       phases.insert({first, last});
       for (const auto& [name, set] : before)
         if (set.count(first) && before.at(last).count(name)) phases.insert(name);
@@ -300,14 +312,16 @@ std::string live_text(const Claim& c) {
 
 }  // namespace
 
-Outcome<Problem> parse_instance(std::string_view text, const std::string& file) { return Parser(file).run(text); }
+Outcome<Problem> parse_instance(std::string_view text, const std::string& file) {
+  return Parser(file).run(text);
+}
 
 std::string write_instance(const Problem& problem) {
   const Problem p = canonical(problem);
   const Target& t = p.target;
   std::string out = fmt::format("inst {}\n", p.name.empty() ? "unnamed" : p.name);
-  out += fmt::format("target smem={} regs={} warps={} bars={} tmem={} blocks={}\n", t.shared_bytes, t.registers, t.max_warps,
-                     t.named_barriers, t.tensor_columns, t.blocks_per_sm);
+  out += fmt::format("target smem={} regs={} warps={} bars={} tmem={} blocks={}\n", t.shared_bytes,
+                     t.registers, t.max_warps, t.named_barriers, t.tensor_columns, t.blocks_per_sm);
   if (p.loop) out += "loop\n";
   for (const Phase& phase : p.phases) {
     out += "phase " + phase.name;
@@ -315,9 +329,11 @@ std::string write_instance(const Problem& problem) {
     out += "\n";
   }
   for (const Phase& phase : p.phases)
-    for (const std::string& before : phase.after_previous) out += fmt::format("order {} {} previous\n", before, phase.name);
+    for (const std::string& before : phase.after_previous)
+      out += fmt::format("order {} {} previous\n", before, phase.name);
   for (const Ring& r : p.rings)
-    out += fmt::format("ring {} depth={}:{} tier={} weight={}\n", r.name, r.min_depth, r.max_depth, r.tier, r.weight);
+    out += fmt::format("ring {} depth={}:{} tier={} weight={}\n", r.name, r.min_depth, r.max_depth, r.tier,
+                       r.weight);
   for (const Buffer& b : p.buffers) {
     out += "buf " + b.name;
     if (b.bytes || !b.stage_bytes) out += fmt::format(" size={}", b.bytes);
@@ -325,9 +341,11 @@ std::string write_instance(const Problem& problem) {
     out += fmt::format(" align={}{}\n", b.align, live_text(b));
   }
   for (const NamedBarrier& b : p.barriers) out += fmt::format("bar {}{}\n", b.name, live_text(b));
-  for (const TensorColumns& c : p.tensor_columns) out += fmt::format("tmem {} cols={}{}\n", c.name, c.columns, live_text(c));
+  for (const TensorColumns& c : p.tensor_columns)
+    out += fmt::format("tmem {} cols={}{}\n", c.name, c.columns, live_text(c));
   for (const Role& r : p.roles)
-    out += fmt::format("role {} warps={} align={} regs={}:{}\n", r.name, r.warps, r.align_warps, r.min_registers, r.max_registers);
+    out += fmt::format("role {} warps={} align={} regs={}:{}\n", r.name, r.warps, r.align_warps,
+                       r.min_registers, r.max_registers);
   return out;
 }
 

@@ -11,8 +11,8 @@
 //   tmem NAME cols= live=
 //   role NAME warps= wg=0|1 | align=1|2|4, regs=min:max
 //
-// `p..q` is every phase from p to q in the order of one iteration. The owner is the part of a name before its last
-// dot.
+// `p..q` is every phase from p to q in the order of one iteration. The owner is the part of a name before its
+// last dot.
 #pragma once
 
 #include <string>

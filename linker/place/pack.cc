@@ -8,19 +8,21 @@
 namespace pipelink::place {
 namespace {
 
-constexpr int kPushesToFit = 40;                 // for each greedy order
+constexpr int kPushesToFit = 40;  // for each greedy order
 constexpr int kPushesToTighten = 100;
-constexpr std::uint64_t kBoundUnits = 100'000;   // for one bound
+constexpr std::uint64_t kBoundUnits = 100'000;     // for one bound
 constexpr std::uint64_t kSearchUnits = 1'500'000;  // for one late-acceptance search
-constexpr std::uint64_t kExactUnits = 400'000;   // for one branch and bound, second attempt
-constexpr std::uint64_t kGlanceUnits = 10'000;   // for one branch and bound, first attempt
-constexpr std::uint64_t kProofUnits = 2'000'000; // for one Z3 query
+constexpr std::uint64_t kExactUnits = 400'000;     // for one branch and bound, second attempt
+constexpr std::uint64_t kGlanceUnits = 10'000;     // for one branch and bound, first attempt
+constexpr std::uint64_t kProofUnits = 2'000'000;   // for one Z3 query
 
 Allowance part(Allowance& allowance, std::uint64_t units) {
   return Allowance(allowance.meter(), std::min(units, allowance.left()));
 }
 
-std::uint64_t rounds_for(const Items& items) { return 2'000 + 100 * items.count(); }
+std::uint64_t rounds_for(const Items& items) {
+  return 2'000 + 100 * items.count();
+}
 
 }  // namespace
 
@@ -68,9 +70,11 @@ Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance a
     return result.answer;
   };
   if (search(rounds_for(items) / 10)) return yes();
-  if (searchable && exact(kGlanceUnits) != Answer::kUnknown) return result.answer == Answer::kYes ? yes() : result;
+  if (searchable && exact(kGlanceUnits) != Answer::kUnknown)
+    return result.answer == Answer::kYes ? yes() : result;
   if (search(rounds_for(items))) return yes();
-  if (searchable && exact(kExactUnits) != Answer::kUnknown) return result.answer == Answer::kYes ? yes() : result;
+  if (searchable && exact(kExactUnits) != Answer::kUnknown)
+    return result.answer == Answer::kYes ? yes() : result;
   if (items.count() <= kMostForProof) {
     result.answer = fits_by_z3(items, end, best, part(allowance, kProofUnits));
     if (result.answer == Answer::kYes) return yes();

@@ -17,7 +17,8 @@ struct Packed {
   Cut cut;         ///< with kNo: the cut that excludes it, or empty if a search did
 };
 
-/// Is there a placement that ends at `end` or below? `hint` is an order that was good for similar sizes; may be empty.
+/// Is there a placement that ends at `end` or below? `hint` is an order that was good for similar sizes; may
+/// be empty.
 Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance allowance);
 
 struct Tightest {

@@ -1,4 +1,5 @@
-// What is to be placed: a solver-free model. Everything is referred to by name; the order of the lists never matters.
+// What is to be placed: a solver-free model. Everything is referred to by name; the order of the lists never
+// matters.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +24,10 @@ struct Target {
 /// Bytes that one block may use when `blocks_per_sm` blocks share the SM.
 std::int64_t shared_capacity(const Target& target);
 
-/// A stretch of one role's program (or of several that are ordered alike). In iteration i it comes after every phase
-/// of `after` in iteration i and after every phase of `after_previous` in iteration i − 1. No order is implied, not
-/// even between a phase and itself one iteration later: a role that repeats names its last phase in the
-/// `after_previous` of its first.
+/// A stretch of one role's program (or of several that are ordered alike). In iteration i it comes after
+/// every phase of `after` in iteration i and after every phase of `after_previous` in iteration i − 1. No
+/// order is implied, not even between a phase and itself one iteration later: a role that repeats names its
+/// last phase in the `after_previous` of its first.
 struct Phase {
   std::string name;
   std::vector<std::string> after;
@@ -41,8 +42,8 @@ struct Claim {
   std::vector<std::string> live;
 };
 
-/// A ring's depth is chosen in [min_depth, max_depth]. Its storage is the buffers that name it; the caller adds the
-/// full and empty mbarriers as always-live buffers (stage_bytes 16, align 8).
+/// A ring's depth is chosen in [min_depth, max_depth]. Its storage is the buffers that name it; the caller
+/// adds the full and empty mbarriers as always-live buffers (stage_bytes 16, align 8).
 struct Ring {
   std::string name;
   std::string owner;
@@ -57,7 +58,7 @@ struct Ring {
 struct Buffer : Claim {
   std::int64_t bytes = 0;
   std::int64_t stage_bytes = 0;
-  std::string ring;  ///< needed if stage_bytes is not 0
+  std::string ring;         ///< needed if stage_bytes is not 0
   std::int64_t align = 16;  ///< a power of two
 };
 
@@ -67,8 +68,8 @@ struct TensorColumns : Claim {
   int columns = 32;  ///< a power of two, at least 32
 };
 
-/// Warps that run one program. Roles of up to four warps lie within one warpgroup; larger ones start a warpgroup.
-/// `live` is not used. Register bounds are multiples of 8.
+/// Warps that run one program. Roles of up to four warps lie within one warpgroup; larger ones start a
+/// warpgroup. `live` is not used. Register bounds are multiples of 8.
 struct Role : Claim {
   int warps = 4;
   int align_warps = 4;  ///< 1, 2 or 4 (a warpgroup)
@@ -88,8 +89,9 @@ struct Problem {
   std::vector<Role> roles;
 };
 
-/// Everything that makes a problem meaningless: unknown or repeated names, an order that has a cycle within one
-/// iteration, sizes, alignments, depths or bounds out of range. Empty if it is well formed; solve() calls it.
+/// Everything that makes a problem meaningless: unknown or repeated names, an order that has a cycle within
+/// one iteration, sizes, alignments, depths or bounds out of range. Empty if it is well formed; solve() calls
+/// it.
 Diagnostics validate(const Problem& problem);
 
 }  // namespace pipelink::place

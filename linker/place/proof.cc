@@ -18,7 +18,8 @@ std::uint64_t rlimit_of(const z3::stats& stats) {
 
 }  // namespace
 
-// Offsets are bit vectors whose low bits are zero by alignment; every term has one spare bit against overflow.
+// Offsets are bit vectors whose low bits are zero by alignment; every term has one spare bit against
+// overflow.
 Answer fits_by_z3(const Items& items, std::int64_t end, Offsets& found, Allowance allowance) {
   const std::uint64_t limit = std::min<std::uint64_t>(allowance.left(), UINT32_MAX);
   if (limit == 0) return Answer::kUnknown;
@@ -42,7 +43,8 @@ Answer fits_by_z3(const Items& items, std::int64_t end, Offsets& found, Allowanc
     if (zeros + 1 >= width) {
       start.push_back(number(0));
     } else {
-      z3::expr high = context.constant(context.int_symbol(static_cast<int>(i)), context.bv_sort(width - zeros));
+      z3::expr high =
+          context.constant(context.int_symbol(static_cast<int>(i)), context.bv_sort(width - zeros));
       start.push_back(zeros ? z3::concat(high, context.bv_val(0, zeros)) : high);
     }
     stop.push_back(start[i] + number(items.size[i]));

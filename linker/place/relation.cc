@@ -29,8 +29,9 @@ Lifetimes::Lifetimes(const Problem& problem) {
   if (problem.loop) unroll(next);
 }
 
-// Orders only lead to the same or the next iteration, so that p of iteration i precedes q of iteration i + d or not
-// depending on d alone. The relation for d + 1 follows from the one for d: when one comes back, all are known.
+// Orders only lead to the same or the next iteration, so that p of iteration i precedes q of iteration i + d
+// or not depending on d alone. The relation for d + 1 follows from the one for d: when one comes back, all
+// are known.
 void Lifetimes::unroll(const std::vector<Bits>& next) {
   const std::size_t n = before_.size();
   auto step = [&](const Bits& reached) {

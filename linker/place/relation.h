@@ -15,8 +15,8 @@ class Lifetimes {
 
   Bits phases(const Claim& claim) const;
 
-  /// For every pair of iterations, all uses of one wholly precede all uses of the other. False for an empty set,
-  /// which stands for "always live".
+  /// For every pair of iterations, all uses of one wholly precede all uses of the other. False for an empty
+  /// set, which stands for "always live".
   bool may_share(const Bits& a, const Bits& b) const;
 
   /// A phase comes before itself within one iteration.

@@ -44,10 +44,10 @@ struct RolePlacement {
 
 /// One objective, in the order of importance.
 struct Objective {
-  std::string name;         ///< "depths", "registers", "footprint", "columns", "barriers"
-  bool proven = true;       ///< no better value exists, given the objectives before it
-  std::int64_t value = 0;   ///< sum of depths, sum of budgets, bytes, columns, ids
-  std::int64_t bound = 0;   ///< the best value that was not excluded
+  std::string name;        ///< "depths", "registers", "footprint", "columns", "barriers"
+  bool proven = true;      ///< no better value exists, given the objectives before it
+  std::int64_t value = 0;  ///< sum of depths, sum of budgets, bytes, columns, ids
+  std::int64_t bound = 0;  ///< the best value that was not excluded
   bool operator==(const Objective&) const = default;
 };
 
@@ -58,12 +58,12 @@ struct Solution {
   std::vector<ColumnPlacement> tensor_columns;
   std::vector<RolePlacement> roles;
 
-  std::int64_t footprint = 0;  ///< bytes of shared memory, to be allocated
-  std::int64_t capacity = 0;   ///< bytes that the block may use
-  int barrier_count = 0;       ///< ids 1…barrier_count are used
-  int tensor_column_count = 0; ///< columns 0…, not rounded to an allocation size
-  int warps = 0;               ///< of the block, a multiple of 4
-  int entry_registers = 0;     ///< per thread, at the kernel's entry
+  std::int64_t footprint = 0;            ///< bytes of shared memory, to be allocated
+  std::int64_t capacity = 0;             ///< bytes that the block may use
+  int barrier_count = 0;                 ///< ids 1…barrier_count are used
+  int tensor_column_count = 0;           ///< columns 0…, not rounded to an allocation size
+  int warps = 0;                         ///< of the block, a multiple of 4
+  int entry_registers = 0;               ///< per thread, at the kernel's entry
   std::vector<int> warpgroup_registers;  ///< the budget of each warpgroup, in order
 
   std::vector<Objective> objectives;

@@ -18,7 +18,8 @@ namespace {
 // Barriers, columns, roles and shared memory do not depend on each other: four solvers, one meter.
 class Solver {
  public:
-  Solver(const Problem& problem, std::uint64_t limit) : p_(canonical(problem)), lifetimes_(p_), meter_(limit) {}
+  Solver(const Problem& problem, std::uint64_t limit)
+      : p_(canonical(problem)), lifetimes_(p_), meter_(limit) {}
 
   Outcome<Solution> run() {
     roles();
@@ -58,7 +59,8 @@ class Solver {
     const int sum = std::accumulate(s_.warpgroup_registers.begin(), s_.warpgroup_registers.end(), 0);
     registers_ = objective("registers", sum, sum);
     registers_.proven = plan.proven;
-    if (!plan.proven) registers_.bound = std::int64_t{plan.entry} * static_cast<int>(s_.warpgroup_registers.size());
+    if (!plan.proven)
+      registers_.bound = std::int64_t{plan.entry} * static_cast<int>(s_.warpgroup_registers.size());
   }
 
   void barriers() {
@@ -70,7 +72,8 @@ class Solver {
     } else if (c.count > p_.target.named_barriers) {
       unknown("a numbering of the named barriers");
     } else {
-      for (std::size_t i = 0; i < p_.barriers.size(); ++i) s_.barriers.push_back({p_.barriers[i].name, c.colour[i] + 1});
+      for (std::size_t i = 0; i < p_.barriers.size(); ++i)
+        s_.barriers.push_back({p_.barriers[i].name, c.colour[i] + 1});
       s_.barrier_count = c.count;
     }
   }
@@ -82,13 +85,15 @@ class Solver {
     std::vector<std::int64_t> size;
     for (const TensorColumns& t : p_.tensor_columns) size.push_back(t.columns);
     const Items items = make_items(relation, size, std::vector<std::int64_t>(size.size(), 32));
-    const Packed packed = pack(items, p_.target.tensor_columns / items.unit, {}, Allowance(meter_, meter_.limit() / 8));
+    const Packed packed =
+        pack(items, p_.target.tensor_columns / items.unit, {}, Allowance(meter_, meter_.limit() / 8));
     if (packed.answer == Answer::kNo) errors_.push_back(columns_too_few(p_, relation, meter_));
     if (packed.answer == Answer::kUnknown) unknown("a placement of the tensor-memory columns");
     if (packed.answer != Answer::kYes) return;
     const Tightest t = tighten(items, packed.offset, Allowance(meter_, meter_.limit() / 8));
     for (std::size_t i = 0; i < size.size(); ++i)
-      s_.tensor_columns.push_back({p_.tensor_columns[i].name, static_cast<int>(t.offset[i] * items.unit), p_.tensor_columns[i].columns});
+      s_.tensor_columns.push_back({p_.tensor_columns[i].name, static_cast<int>(t.offset[i] * items.unit),
+                                   p_.tensor_columns[i].columns});
     s_.tensor_column_count = static_cast<int>(t.footprint * items.unit);
     columns_ = objective("columns", s_.tensor_column_count, t.bound * items.unit);
   }
@@ -97,8 +102,10 @@ class Solver {
     const Conflicts relation = conflicts(lifetimes_, p_.buffers);
     s_.capacity = shared_capacity(p_.target);
     const Depths chosen = choose_depths(p_, relation, meter_);
-    if (chosen.answer == Answer::kNo) errors_.push_back(shared_too_small(p_, relation, chosen.depths, meter_));
-    if (chosen.answer == Answer::kUnknown) unknown("a placement of the buffers, with every ring at its least depth,");
+    if (chosen.answer == Answer::kNo)
+      errors_.push_back(shared_too_small(p_, relation, chosen.depths, meter_));
+    if (chosen.answer == Answer::kUnknown)
+      unknown("a placement of the buffers, with every ring at its least depth,");
     if (chosen.answer != Answer::kYes) return;
     std::int64_t sum = 0, bound = 0;
     for (std::size_t r = 0; r < p_.rings.size(); ++r) {

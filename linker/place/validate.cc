@@ -62,11 +62,15 @@ class Checker {
       if (!seen.insert(phase.name).second) add("phase '" + phase.name + "' is stated twice", {});
       for (const auto* list : {&phase.after, &phase.after_previous})
         for (const std::string& name : *list)
-          if (!phases_.count(name)) add("phase '" + phase.name + "' comes after an unknown phase '" + name + "'", {});
+          if (!phases_.count(name))
+            add("phase '" + phase.name + "' comes after an unknown phase '" + name + "'", {});
       if (!p_.loop && !phase.after_previous.empty())
-        add("phase '" + phase.name + "' comes after a phase of the previous iteration, but the phases do not repeat", {});
+        add("phase '" + phase.name +
+                "' comes after a phase of the previous iteration, but the phases do not repeat",
+            {});
     }
-    if (found_.empty() && Lifetimes(canonical(p_)).cyclic()) add("the phases' order has a cycle within one iteration", {});
+    if (found_.empty() && Lifetimes(canonical(p_)).cyclic())
+      add("the phases' order has a cycle within one iteration", {});
   }
 
   void ring_ranges() {
@@ -74,7 +78,8 @@ class Checker {
     for (const Ring& r : p_.rings) {
       if (!seen.insert(r.name).second) error(r, "two rings have one name", "stated twice");
       if (r.min_depth < 1 || r.max_depth < r.min_depth || r.max_depth > 4096)
-        error(r, "a ring's depths are out of range", std::to_string(r.min_depth) + " to " + std::to_string(r.max_depth));
+        error(r, "a ring's depths are out of range",
+              std::to_string(r.min_depth) + " to " + std::to_string(r.max_depth));
       if (r.weight < 1) error(r, "a ring's weight must be positive", std::to_string(r.weight));
     }
   }
@@ -83,9 +88,11 @@ class Checker {
   void names(const std::vector<T>& claims, const std::string& kind) {
     std::set<std::string> seen;
     for (const T& claim : claims) {
-      if (!seen.insert(claim.name).second) error(claim, "two claims of kind " + kind + " have one name", "stated twice");
+      if (!seen.insert(claim.name).second)
+        error(claim, "two claims of kind " + kind + " have one name", "stated twice");
       for (const std::string& phase : claim.live)
-        if (!phases_.count(phase)) error(claim, "a claim is live in an unknown phase", "live in '" + phase + "'");
+        if (!phases_.count(phase))
+          error(claim, "a claim is live in an unknown phase", "live in '" + phase + "'");
     }
   }
 
@@ -97,18 +104,20 @@ class Checker {
               std::to_string(b.bytes) + " bytes, " + std::to_string(b.stage_bytes) + " per stage");
       if (!power_of_two(b.align) || b.align > kMostBytes)
         error(b, "an alignment must be a power of two", std::to_string(b.align));
-      if (!b.ring.empty() && !rings_.count(b.ring)) error(b, "a buffer names an unknown ring", "ring '" + b.ring + "'");
+      if (!b.ring.empty() && !rings_.count(b.ring))
+        error(b, "a buffer names an unknown ring", "ring '" + b.ring + "'");
       if (b.ring.empty() && b.stage_bytes) error(b, "a buffer with stages names no ring", "no ring");
     }
   }
 
   void roles() {
     for (const Role& r : p_.roles) {
-      if (r.warps < 1 || r.warps > 1024) error(r, "a role's warps are out of range", std::to_string(r.warps) + " warps");
+      if (r.warps < 1 || r.warps > 1024)
+        error(r, "a role's warps are out of range", std::to_string(r.warps) + " warps");
       if (r.align_warps != 1 && r.align_warps != 2 && r.align_warps != 4)
         error(r, "a role's warps are aligned to 1, 2 or 4", std::to_string(r.align_warps));
-      if (r.min_registers % 8 || r.max_registers % 8 || r.min_registers < 24 || r.max_registers < r.min_registers ||
-          r.max_registers > 256)
+      if (r.min_registers % 8 || r.max_registers % 8 || r.min_registers < 24 ||
+          r.max_registers < r.min_registers || r.max_registers > 256)
         error(r, "a role's register bounds must be multiples of 8 from 24 to 256",
               std::to_string(r.min_registers) + " to " + std::to_string(r.max_registers));
     }
@@ -121,6 +130,8 @@ class Checker {
 
 }  // namespace
 
-Diagnostics validate(const Problem& problem) { return Checker(problem).run(); }
+Diagnostics validate(const Problem& problem) {
+  return Checker(problem).run();
+}
 
 }  // namespace pipelink::place

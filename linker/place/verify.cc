@@ -1,4 +1,5 @@
-// Naive on purpose: orders are followed edge by edge over iterations written out, claims are compared pair by pair.
+// Naive on purpose: orders are followed edge by edge over iterations written out, claims are compared pair by
+// pair.
 #include "linker/place/verify.h"
 
 #include <algorithm>
@@ -34,7 +35,9 @@ class Verifier {
     d.facts = std::move(facts);
     found_.push_back(std::move(d));
   }
-  static LabelledFact fact(const Claim& c, std::string text) { return {c.owner, c.name + " " + std::move(text), c.where}; }
+  static LabelledFact fact(const Claim& c, std::string text) {
+    return {c.owner, c.name + " " + std::move(text), c.where};
+  }
 
   // What follows each phase of the first iteration, for as many iterations as can tell.
   void unroll() {
@@ -80,7 +83,8 @@ class Verifier {
 
   // Pairs each claim with its placement by name, and reports what has none or too many.
   template <class C, class P>
-  std::vector<std::pair<const C*, const P*>> pair_up(const std::vector<C>& claims, const std::vector<P>& placed, const std::string& kind) {
+  std::vector<std::pair<const C*, const P*>> pair_up(const std::vector<C>& claims,
+                                                     const std::vector<P>& placed, const std::string& kind) {
     std::map<std::string, const P*> by_name;
     for (const P& p : placed)
       if (!by_name.emplace(p.name, &p).second) report(kind + " " + p.name + " is placed twice");
@@ -110,15 +114,20 @@ class Verifier {
     const Target& t = p_.target;
     std::int64_t capacity = t.shared_bytes;
     if (t.blocks_per_sm > 1)
-      capacity = ((t.shared_bytes + t.shared_reserved_bytes) / t.blocks_per_sm - t.shared_reserved_bytes) / 128 * 128;
+      capacity = ((t.shared_bytes + t.shared_reserved_bytes) / t.blocks_per_sm - t.shared_reserved_bytes) /
+                 128 * 128;
     if (capacity < 0) capacity = 0;
-    if (s_.capacity != capacity) report("the capacity is " + std::to_string(s_.capacity) + " and should be " + std::to_string(capacity));
+    if (s_.capacity != capacity)
+      report("the capacity is " + std::to_string(s_.capacity) + " and should be " + std::to_string(capacity));
     std::int64_t end = 0;
     const auto pairs = pair_up(p_.buffers, s_.buffers, "buffer");
     for (auto [b, at] : pairs) {
       const std::int64_t bytes = b->bytes + (b->stage_bytes ? b->stage_bytes * depth_[b->ring] : 0);
-      if (at->bytes != bytes) report("buffer " + b->name + " has " + std::to_string(at->bytes) + " bytes and should have " + std::to_string(bytes));
-      if (at->offset < 0 || at->offset % b->align) report("buffer " + b->name + " is not aligned to " + std::to_string(b->align));
+      if (at->bytes != bytes)
+        report("buffer " + b->name + " has " + std::to_string(at->bytes) + " bytes and should have " +
+               std::to_string(bytes));
+      if (at->offset < 0 || at->offset % b->align)
+        report("buffer " + b->name + " is not aligned to " + std::to_string(b->align));
       if (at->offset + bytes > s_.footprint) report("buffer " + b->name + " ends above the footprint");
       end = std::max(end, at->offset + bytes);
     }
@@ -130,7 +139,8 @@ class Verifier {
         auto [b, y] = pairs[j];
         if (x->offset < y->offset + y->bytes && y->offset < x->offset + x->bytes && !may_share(*a, *b))
           report("two buffers overlap that may not share",
-                 {fact(*a, "lies at " + std::to_string(x->offset)), fact(*b, "lies at " + std::to_string(y->offset))});
+                 {fact(*a, "lies at " + std::to_string(x->offset)),
+                  fact(*b, "lies at " + std::to_string(y->offset))});
       }
   }
 
@@ -138,19 +148,22 @@ class Verifier {
     const auto pairs = pair_up(p_.barriers, s_.barriers, "named barrier");
     if (s_.barrier_count > p_.target.named_barriers) report("more named barriers are used than there are");
     for (auto [b, at] : pairs)
-      if (at->id < 1 || at->id > s_.barrier_count) report("named barrier " + b->name + " has id " + std::to_string(at->id));
+      if (at->id < 1 || at->id > s_.barrier_count)
+        report("named barrier " + b->name + " has id " + std::to_string(at->id));
     for (std::size_t i = 0; i < pairs.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
         if (pairs[i].second->id == pairs[j].second->id && !may_share(*pairs[i].first, *pairs[j].first))
-          report("two named barriers have one id and may not share", {fact(*pairs[i].first, "has id " + std::to_string(pairs[i].second->id)),
-                                                                     fact(*pairs[j].first, "has the same")});
+          report("two named barriers have one id and may not share",
+                 {fact(*pairs[i].first, "has id " + std::to_string(pairs[i].second->id)),
+                  fact(*pairs[j].first, "has the same")});
   }
 
   void columns() {
     const auto pairs = pair_up(p_.tensor_columns, s_.tensor_columns, "tensor-memory claim");
     if (s_.tensor_column_count > p_.target.tensor_columns) report("more columns are used than there are");
     for (auto [t, at] : pairs) {
-      if (at->columns != t->columns) report("tensor-memory claim " + t->name + " has another number of columns");
+      if (at->columns != t->columns)
+        report("tensor-memory claim " + t->name + " has another number of columns");
       if (at->column < 0 || at->column % 32 || at->column + t->columns > s_.tensor_column_count)
         report("tensor-memory claim " + t->name + " lies at column " + std::to_string(at->column));
     }
@@ -159,7 +172,8 @@ class Verifier {
         auto [a, x] = pairs[i];
         auto [b, y] = pairs[j];
         if (x->column < y->column + y->columns && y->column < x->column + x->columns && !may_share(*a, *b))
-          report("two tensor-memory claims overlap that may not share", {fact(*a, "overlaps"), fact(*b, "may not")});
+          report("two tensor-memory claims overlap that may not share",
+                 {fact(*a, "overlaps"), fact(*b, "may not")});
       }
   }
 
@@ -179,22 +193,27 @@ class Verifier {
       if (r->warps <= 4 && at->first_warp / 4 != (at->first_warp + r->warps - 1) / 4)
         report("role " + r->name + " crosses warpgroups");
       for (int w = at->first_warp; w < at->first_warp + r->warps; ++w) {
-        if (runs[w]) report("two roles have warp " + std::to_string(w), {fact(*r, "and"), fact(*runs[w], "")});
+        if (runs[w])
+          report("two roles have warp " + std::to_string(w), {fact(*r, "and"), fact(*runs[w], "")});
         runs[w] = r;
         most[w / 4] = std::max(most[w / 4], r->max_registers);
-        if (s_.warpgroup_registers[w / 4] != at->registers) report("role " + r->name + " has another budget than its warpgroup");
+        if (s_.warpgroup_registers[w / 4] != at->registers)
+          report("role " + r->name + " has another budget than its warpgroup");
       }
-      if (at->registers < r->min_registers) report("role " + r->name + " has fewer registers than its minimum");
+      if (at->registers < r->min_registers)
+        report("role " + r->name + " has fewer registers than its minimum");
     }
     int sum = 0;
     for (int g = 0; g < groups; ++g) {
       const int budget = s_.warpgroup_registers[g];
       sum += budget;
-      if (budget % 8 || budget < 24 || budget > 256) report("warpgroup " + std::to_string(g) + " has a budget that setmaxnreg does not accept");
+      if (budget % 8 || budget < 24 || budget > 256)
+        report("warpgroup " + std::to_string(g) + " has a budget that setmaxnreg does not accept");
       // A role in several warpgroups lifts them all to what any role beside it may have.
       bool spans = false;
       for (int w = g * 4; w < g * 4 + 4; ++w) spans = spans || (runs[w] && runs[w]->warps > 4);
-      if (budget > most[g] && !spans) report("warpgroup " + std::to_string(g) + " has more registers than any of its roles may have");
+      if (budget > most[g] && !spans)
+        report("warpgroup " + std::to_string(g) + " has more registers than any of its roles may have");
     }
     if (groups > 0) {
       int entry = p_.target.registers / (groups * 128) / p_.target.blocks_per_sm / 8 * 8;
@@ -215,6 +234,8 @@ class Verifier {
 
 }  // namespace
 
-Diagnostics verify(const Problem& problem, const Solution& solution) { return Verifier(problem, solution).run(); }
+Diagnostics verify(const Problem& problem, const Solution& solution) {
+  return Verifier(problem, solution).run();
+}
 
 }  // namespace pipelink::place

@@ -71,7 +71,8 @@ bool rate(const std::vector<Part>& parts, int pool, Budgets& out) {
   return true;
 }
 
-// Among budgets of that smallest value and that sum: the most even, then the largest for the first part, and so on.
+// Among budgets of that smallest value and that sum: the most even, then the largest for the first part, and
+// so on.
 void spread(const std::vector<Part>& parts, Budgets& out) {
   const int n = static_cast<int>(parts.size()), total = out.sum / kGrain;
   struct Cell {
@@ -107,13 +108,15 @@ void spread(const std::vector<Part>& parts, Budgets& out) {
 
 class Packer {
  public:
-  Packer(const Problem& problem, Meter& meter) : roles_(problem.roles), target_(problem.target), meter_(meter) {
+  Packer(const Problem& problem, Meter& meter)
+      : roles_(problem.roles), target_(problem.target), meter_(meter) {
     for (std::size_t r = 0; r < roles_.size(); ++r) {
       const int i = static_cast<int>(r);
       if (roles_[r].align_warps < kGroupWarps && roles_[r].warps <= kGroupWarps) {
         small_.push_back(i);
       } else {
-        const int groups = (roles_[r].warps + kGroupWarps - 1) / kGroupWarps, tail = roles_[r].warps % kGroupWarps;
+        const int groups = (roles_[r].warps + kGroupWarps - 1) / kGroupWarps,
+                  tail = roles_[r].warps % kGroupWarps;
         bins_.push_back({groups, tail ? (1 << tail) - 1 : (1 << kGroupWarps) - 1, {{i, 0}}});
         fixed_groups_ += groups;
       }
@@ -154,7 +157,8 @@ class Packer {
   struct Bin {
     int groups;
     int mask;  ///< warps taken in the last group
-    std::vector<std::pair<int, int>> roles;  ///< with the first warp, counted from the bin's last group (large: 0)
+    std::vector<std::pair<int, int>>
+        roles;  ///< with the first warp, counted from the bin's last group (large: 0)
   };
   struct Best {
     Budgets budgets;
@@ -228,7 +232,8 @@ class Packer {
     Budgets budgets;
     meter_.steps(64);
     if (!rate(parts, groups * entry_registers(target_, groups), budgets)) return;
-    if (best_ && std::tie(budgets.smallest, budgets.sum) < std::tie(best_->budgets.smallest, best_->budgets.sum))
+    if (best_ &&
+        std::tie(budgets.smallest, budgets.sum) < std::tie(best_->budgets.smallest, best_->budgets.sum))
       return;
     auto [it, fresh] = spread_.try_emplace(parts);
     if (fresh) {
@@ -241,8 +246,9 @@ class Packer {
     std::vector<int> by_role(roles_.size());
     for (std::size_t p = 0; p < order.size(); ++p)
       for (auto [role, at] : bins_[order[p]].roles) by_role[role] = budgets.value[p];
-    if (best_ && std::tie(budgets.smallest, budgets.sum, budgets.even, by_role) <=
-                     std::tie(best_->budgets.smallest, best_->budgets.sum, best_->budgets.even, best_->by_role))
+    if (best_ &&
+        std::tie(budgets.smallest, budgets.sum, budgets.even, by_role) <=
+            std::tie(best_->budgets.smallest, best_->budgets.sum, best_->budgets.even, best_->by_role))
       return;
     best_ = Best{budgets, by_role, bins_, order};
   }
@@ -293,6 +299,8 @@ int entry_registers(const Target& target, int groups) {
   return std::min(each / kGrain * kGrain, kMostRegisters);
 }
 
-WarpPlan place_roles(const Problem& problem, Meter& meter) { return Packer(problem, meter).run(); }
+WarpPlan place_roles(const Problem& problem, Meter& meter) {
+  return Packer(problem, meter).run();
+}
 
 }  // namespace pipelink::place

@@ -1,9 +1,10 @@
 // Roles into warpgroups, and a register budget for each warpgroup.
 //
-// Roles that are aligned to a warpgroup or larger than one come first, by name, each at a warpgroup of its own; the
-// others share warpgroups. A warpgroup's budget is at least the largest minimum and at most the largest maximum of its
-// roles. A role in several warpgroups has one budget in all of them. With g warpgroups the kernel starts with e =
-// floor8(registers / (128·g) / blocks) registers per thread, and the budgets may sum to g·e.
+// Roles that are aligned to a warpgroup or larger than one come first, by name, each at a warpgroup of its
+// own; the others share warpgroups. A warpgroup's budget is at least the largest minimum and at most the
+// largest maximum of its roles. A role in several warpgroups has one budget in all of them. With g warpgroups
+// the kernel starts with e = floor8(registers / (128·g) / blocks) registers per thread, and the budgets may
+// sum to g·e.
 #pragma once
 
 #include <vector>
@@ -22,7 +23,7 @@ struct WarpPlan {
   std::vector<int> budgets;          ///< per warpgroup
   std::vector<int> minima;           ///< per warpgroup, of the partition with the least sum
   int entry = 0;
-  bool proven = true;                ///< no better budgets exist with that number of warpgroups
+  bool proven = true;  ///< no better budgets exist with that number of warpgroups
 };
 
 /// Registers per thread at the entry of a kernel of that many warpgroups.
