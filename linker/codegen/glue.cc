@@ -56,11 +56,6 @@ std::string fact_literal(const contract::Fact& fact, std::int64_t value) {
   return fmt::format("static_cast<{}>({}ll)", fact.cpp_type, value);
 }
 
-std::int64_t fact_value(const Bindings& bindings, std::size_t instance, std::size_t index, const contract::Fact& fact) {
-  const std::size_t at = bindings.fact_of[instance][index];
-  return at == Bindings::npos ? fact.value->number : bindings.facts[at].integer;
-}
-
 std::vector<std::string> handles(const Group& group, const Bindings& bindings, const Plan& plan) {
   const contract::Contract& c = *group.contract;
   const std::string prefix = "pl__" + c.component + "__";
@@ -95,7 +90,7 @@ std::vector<std::string> handles(const Group& group, const Bindings& bindings, c
     // A fixed fact is a constant of its owner's own code; nobody asks the owner for it.
     if (c.facts[k].direction == Direction::kExport && !c.facts[k].settable) continue;
     define(c.facts[k].cpp_type, "fact__" + c.facts[k].name,
-           [&](std::size_t i) { return fact_literal(c.facts[k], fact_value(bindings, i, k, c.facts[k])); });
+           [&](std::size_t i) { return fact_literal(c.facts[k], bindings.facts[bindings.fact_of[i][k]].integer); });
   }
   if (c.parameters)
     out.push_back(fmt::format(

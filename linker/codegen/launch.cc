@@ -5,7 +5,7 @@
 namespace pipelink {
 namespace {
 
-LaunchFact launch_fact(const contract::Fact& declared, const FactValue* value) {
+LaunchFact launch_fact(const contract::Fact& declared, const FactValue& value) {
   LaunchFact out;
   out.name = declared.name;
   switch (declared.type) {
@@ -14,9 +14,9 @@ LaunchFact launch_fact(const contract::Fact& declared, const FactValue* value) {
     case contract::FactType::kReal: out.type = PIPELINK_FACT_REAL; break;
     case contract::FactType::kText: out.type = PIPELINK_FACT_TEXT; break;
   }
-  out.value = value != nullptr ? value->integer : declared.value->number;
+  out.value = value.integer;
   const bool number = declared.type == contract::FactType::kInteger || declared.type == contract::FactType::kBoolean;
-  out.text = number ? std::to_string(out.value) : value != nullptr ? value->text : declared.text_value;
+  out.text = number ? std::to_string(out.value) : value.text;
   return out;
 }
 
@@ -40,10 +40,8 @@ LaunchInstance launch_instance(const Composition& composition, const Bindings& b
     out.arguments_type = c.host->arguments;
     out.arguments_header = c.host->header;
   }
-  for (std::size_t k = 0; k < c.facts.size(); ++k) {
-    const std::size_t at = bindings.fact_of[i][k];
-    out.facts.push_back(launch_fact(c.facts[k], at == Bindings::npos ? nullptr : &bindings.facts[at]));
-  }
+  for (std::size_t k = 0; k < c.facts.size(); ++k)
+    out.facts.push_back(launch_fact(c.facts[k], bindings.facts[bindings.fact_of[i][k]]));
   for (std::size_t r = 0; r < c.rings.size(); ++r) {
     const std::int64_t stages = plan.instances[i].rings[r].stages;
     out.facts.push_back({c.rings[r].name + ".stages", PIPELINK_FACT_INTEGER, stages, std::to_string(stages)});

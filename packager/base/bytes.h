@@ -9,7 +9,8 @@
 
 namespace pipelink {
 
-static_assert(std::endian::native == std::endian::little, "device code containers are little-endian, and so is the host");
+static_assert(std::endian::native == std::endian::little,
+              "device code containers are little-endian, and so is the host");
 
 /// The integer at `offset`, or nullopt if it does not lie within `bytes`.
 template <class Integer>

@@ -27,31 +27,44 @@ static_assert(distinct(), "catalog.def lists a clause twice");
 
 }  // namespace
 
-std::span<const Clause> clauses() { return kClauses; }
+std::span<const Clause> clauses() {
+  return kClauses;
+}
 
 const Clause* find_clause(std::string_view id) {
-  const auto* found = std::lower_bound(kClauses.begin(), kClauses.end(), id,
-                                       [](const Clause& clause, std::string_view key) { return clause.id < key; });
+  const auto* found =
+      std::lower_bound(kClauses.begin(), kClauses.end(), id,
+                       [](const Clause& clause, std::string_view key) { return clause.id < key; });
   return found != kClauses.end() && found->id == id ? found : nullptr;
 }
 
 ClauseKind kind_of(std::string_view id) {
   switch (id.empty() ? '\0' : id[0]) {
-    case 'P': return ClauseKind::kContract;
-    case 'L': return ClauseKind::kLinking;
-    case 'T': return ClauseKind::kToolchain;
-    case 'U': return ClauseKind::kUsage;
-    default: return ClauseKind::kInput;
+    case 'P':
+      return ClauseKind::kContract;
+    case 'L':
+      return ClauseKind::kLinking;
+    case 'T':
+      return ClauseKind::kToolchain;
+    case 'U':
+      return ClauseKind::kUsage;
+    default:
+      return ClauseKind::kInput;
   }
 }
 
 std::string_view kind_name(ClauseKind kind) {
   switch (kind) {
-    case ClauseKind::kContract: return "contract";
-    case ClauseKind::kLinking: return "linking";
-    case ClauseKind::kInput: return "input";
-    case ClauseKind::kToolchain: return "toolchain";
-    case ClauseKind::kUsage: return "usage";
+    case ClauseKind::kContract:
+      return "contract";
+    case ClauseKind::kLinking:
+      return "linking";
+    case ClauseKind::kInput:
+      return "input";
+    case ClauseKind::kToolchain:
+      return "toolchain";
+    case ClauseKind::kUsage:
+      return "usage";
   }
   return "";
 }

@@ -28,7 +28,8 @@ const Clause* find_clause(std::string_view id);
 ClauseKind kind_of(std::string_view id);
 std::string_view kind_name(ClauseKind kind);  ///< "contract", "linking", "input", "toolchain", "usage"
 
-/// The exit status that the diagnostics ask for: 0 without an error; 2 if any error is of kind I, T or U; else 1.
+/// The exit status that the diagnostics ask for: 0 without an error; 2 if any error is of kind I, T or U;
+/// else 1.
 int exit_status(const Diagnostics& diagnostics);
 
 }  // namespace pipelink

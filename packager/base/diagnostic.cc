@@ -11,9 +11,10 @@ bool has_error(const Diagnostics& diagnostics) {
                      [](const Diagnostic& diagnostic) { return diagnostic.severity == Severity::kError; });
 }
 
-Diagnostic make_error(std::string clause, std::string title, std::vector<LabelledFact> facts, std::string reason,
-                      std::string help) {
-  return {Severity::kError, std::move(clause), std::move(title), std::move(facts), std::move(reason), std::move(help)};
+Diagnostic make_error(std::string clause, std::string title, std::vector<LabelledFact> facts,
+                      std::string reason, std::string help) {
+  return {Severity::kError, std::move(clause), std::move(title),
+          std::move(facts), std::move(reason), std::move(help)};
 }
 
 void append(Diagnostics& all, Diagnostics more) {

@@ -6,7 +6,8 @@
 
 namespace pipelink {
 
-/// A place in a user's source. `file` is relative to the owner's source root or empty; `line` is 1-based, 0 if unknown.
+/// A place in a user's source. `file` is relative to the owner's source root or empty; `line` is 1-based, 0
+/// if unknown.
 struct SourceSpan {
   std::string file;
   int line = 0;

@@ -32,7 +32,9 @@ class Descriptor {
   int fd_;
 };
 
-std::string errno_text() { return std::generic_category().message(errno); }
+std::string errno_text() {
+  return std::generic_category().message(errno);
+}
 
 Diagnostic unreadable(const std::string& path, std::string reason) {
   return make_error("I-FILE", fmt::format("cannot read '{}'", path), {}, std::move(reason));

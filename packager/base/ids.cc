@@ -5,9 +5,15 @@
 namespace pipelink {
 namespace {
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 std::string quoted(char c) {
   if (c >= 0x20 && c < 0x7f) return std::string{'\''} + c + '\'';
@@ -29,7 +35,9 @@ std::string name_fault(std::string_view name) {
   return {};
 }
 
-bool valid_name(std::string_view name) { return name_fault(name).empty(); }
+bool valid_name(std::string_view name) {
+  return name_fault(name).empty();
+}
 
 bool valid_cpp_name(std::string_view name) {
   bool begin = true;  // of an identifier

@@ -14,9 +14,9 @@ struct Outcome {
   Diagnostics diagnostics;
 
   Outcome() = default;
-  Outcome(T v) : value(std::move(v)) {}                              // NOLINT(google-explicit-constructor)
-  Outcome(Diagnostic d) : diagnostics{std::move(d)} {}               // NOLINT(google-explicit-constructor)
-  Outcome(Diagnostics d) : diagnostics(std::move(d)) {}              // NOLINT(google-explicit-constructor)
+  Outcome(T v) : value(std::move(v)) {}                  // NOLINT(google-explicit-constructor)
+  Outcome(Diagnostic d) : diagnostics{std::move(d)} {}   // NOLINT(google-explicit-constructor)
+  Outcome(Diagnostics d) : diagnostics(std::move(d)) {}  // NOLINT(google-explicit-constructor)
   Outcome(T v, Diagnostics d) : value(std::move(v)), diagnostics(std::move(d)) {}
 
   explicit operator bool() const { return value.has_value() && !has_error(diagnostics); }

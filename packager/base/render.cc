@@ -18,9 +18,12 @@ using Json = nlohmann::ordered_json;
 
 std::string_view severity_name(Severity severity) {
   switch (severity) {
-    case Severity::kNote: return "note";
-    case Severity::kWarning: return "warning";
-    case Severity::kError: return "error";
+    case Severity::kNote:
+      return "note";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kError:
+      return "error";
   }
   return "";
 }
@@ -61,7 +64,8 @@ void add_text(std::string& out, const Diagnostic& diagnostic, bool colour) {
   const std::string_view name = severity_name(diagnostic.severity);
   const std::string label =
       diagnostic.clause.empty() ? std::string(name) : fmt::format("{}[{}]", name, diagnostic.clause);
-  out += fmt::format("{}{}{}{}: {}{}\n", p.severity, label, p.reset, p.bold, indented(diagnostic.title, "  "), p.reset);
+  out += fmt::format("{}{}{}{}: {}{}\n", p.severity, label, p.reset, p.bold, indented(diagnostic.title, "  "),
+                     p.reset);
   for (const LabelledFact& fact : diagnostic.facts) {
     const std::string where = position(fact.where);
     out += "  ";
@@ -139,10 +143,14 @@ std::string wrapped(std::string_view text, std::string_view first, std::string_v
 }  // namespace
 
 bool parse_format(std::string_view word, Format& format) {
-  if (word == "text") format = Format::kText;
-  else if (word == "json") format = Format::kJson;
-  else if (word == "sarif") format = Format::kSarif;
-  else return false;
+  if (word == "text")
+    format = Format::kText;
+  else if (word == "json")
+    format = Format::kJson;
+  else if (word == "sarif")
+    format = Format::kSarif;
+  else
+    return false;
   return true;
 }
 
@@ -197,15 +205,18 @@ std::string render_sarif(const Diagnostics& diagnostics) {
   run["tool"]["driver"] = std::move(driver);
   run["results"] = std::move(results);
   return json_text({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-               {"version", "2.1.0"},
-               {"runs", Json::array({std::move(run)})}});
+                    {"version", "2.1.0"},
+                    {"runs", Json::array({std::move(run)})}});
 }
 
 std::string render(const Diagnostics& diagnostics, Format format, bool colour) {
   switch (format) {
-    case Format::kText: return render_text(diagnostics, colour);
-    case Format::kJson: return render_json(diagnostics);
-    case Format::kSarif: return render_sarif(diagnostics);
+    case Format::kText:
+      return render_text(diagnostics, colour);
+    case Format::kJson:
+      return render_json(diagnostics);
+    case Format::kSarif:
+      return render_sarif(diagnostics);
   }
   return {};
 }

@@ -23,8 +23,10 @@ int depth_of(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (in_string) {
-      if (c == '\\') ++i;
-      else if (c == '"') in_string = false;
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        in_string = false;
     } else if (c == '"') {
       in_string = true;
     } else if (c == '[' || c == '{') {
@@ -70,7 +72,8 @@ Outcome<Json> parse_json(std::string_view text, std::string_view name) {
   };
   try {
     Json value = Json::parse(text.begin(), text.end(), watch);
-    if (!duplicate.empty()) return malformed(name, fmt::format("the key '{}' stands twice in one object", duplicate));
+    if (!duplicate.empty())
+      return malformed(name, fmt::format("the key '{}' stands twice in one object", duplicate));
     return value;
   } catch (const Json::parse_error& error) {
     return malformed(name, fmt::format("{}: {}", position(text, error.byte), explanation(error.what())));

@@ -30,13 +30,15 @@ struct Part {
 
 /// Functions that the toolkit itself supplies at link time.
 bool supplied_by_toolkit(std::string_view name) {
-  static const std::set<std::string_view> known{"vprintf", "malloc", "free", "__assertfail", "__nv_aligned_device_malloc"};
+  static const std::set<std::string_view> known{"vprintf", "malloc", "free", "__assertfail",
+                                                "__nv_aligned_device_malloc"};
   return known.contains(name);
 }
 
 class Capturer {
  public:
-  Capturer(const std::vector<std::string>& objects, const CaptureOptions& options) : objects_(objects), options_(options) {}
+  Capturer(const std::vector<std::string>& objects, const CaptureOptions& options)
+      : objects_(objects), options_(options) {}
 
   Outcome<Captured> run() {
     for (const std::string& path : objects_) read(path);
@@ -47,14 +49,17 @@ class Capturer {
     functions();
     residue();
     if (has_error(diagnostics_)) return std::move(diagnostics_);
+    note_state();
     Captured captured{std::move(contract_), {}};
     for (Part& part : parts_) captured.ltoir.push_back(std::move(part.ltoir));
     return {std::move(captured), std::move(diagnostics_)};
   }
 
  private:
-  void fail(std::string clause, std::string title, std::vector<LabelledFact> facts, std::string reason = {}, std::string help = {}) {
-    diagnostics_.push_back(make_error(std::move(clause), std::move(title), std::move(facts), std::move(reason), std::move(help)));
+  void fail(std::string clause, std::string title, std::vector<LabelledFact> facts, std::string reason = {},
+            std::string help = {}) {
+    diagnostics_.push_back(make_error(std::move(clause), std::move(title), std::move(facts),
+                                      std::move(reason), std::move(help)));
   }
 
   // ---- objects
@@ -71,18 +76,24 @@ class Capturer {
     for (FatbinEntry& entry : *entries) {
       if (entry.is(FatbinKind::kLtoir) || entry.is(FatbinKind::kPtx)) archs.insert(entry.arch);
       if (entry.arch != wanted) continue;
-      if (entry.is(FatbinKind::kLtoir) && !has_code) has_code = code(part, std::move(entry.payload));
-      else if (entry.is(FatbinKind::kPtx) && !has_twin) has_twin = twin(part, entry.payload);
+      if (entry.is(FatbinKind::kLtoir) && !has_code)
+        has_code = code(part, std::move(entry.payload));
+      else if (entry.is(FatbinKind::kPtx) && !has_twin)
+        has_twin = twin(part, entry.payload);
     }
     if (has_error(diagnostics_)) return;
     const std::string help = fmt::format(
-        "compile with `--generate-code=arch=compute_{0},code=[compute_{0},lto_{0}]`; pipelink_add_component does", suffix);
+        "compile with `--generate-code=arch=compute_{0},code=[compute_{0},lto_{0}]`; pipelink_add_component "
+        "does",
+        suffix);
     if (!archs.empty() && !archs.contains(wanted))
       return fail("P-ARCH", fmt::format("'{}' is compiled for another architecture", part.file),
                   {{part.file, fmt::format("holds code for {}", fmt::join(archs, ", ")), {}},
                    {"the package", fmt::format("is for {}", wanted), {}}},
                   {}, help);
-    if (!has_code) return fail("P-LTOIR", fmt::format("'{}' has no link-time code for {}", part.file, wanted), {}, {}, help);
+    if (!has_code)
+      return fail("P-LTOIR", fmt::format("'{}' has no link-time code for {}", part.file, wanted), {}, {},
+                  help);
     if (!has_twin)
       return fail("P-LTOIR", fmt::format("'{}' has no PTX beside its link-time code", part.file), {},
                   "the contract is read from the PTX of the same compile", help);
@@ -92,8 +103,10 @@ class Capturer {
   bool code(Part& part, std::string payload) {
     const std::optional<LtoirHeader> header = parse_ltoir_header(payload);
     if (!header) {
-      fail("I-OBJECT", fmt::format("the link-time code in '{}' is damaged", part.file), {}, "it has no valid header");
-    } else if (header->arch != options_.arch && header->arch + 'f' != options_.arch) {  // 'f' is not in the header
+      fail("I-OBJECT", fmt::format("the link-time code in '{}' is damaged", part.file), {},
+           "it has no valid header");
+    } else if (header->arch != options_.arch &&
+               header->arch + 'f' != options_.arch) {  // 'f' is not in the header
       fail("P-ARCH", fmt::format("'{}' is compiled for another architecture", part.file),
            {{part.file, fmt::format("its link-time code is for {}", header->arch), {}},
             {"the package", fmt::format("is for {}", options_.arch), {}}});
@@ -105,7 +118,8 @@ class Capturer {
 
   bool twin(Part& part, std::string_view payload) {
     Outcome<PtxFacts> facts = parse_ptx(payload, part.file);
-    if (!facts) append(diagnostics_, std::move(facts.diagnostics));
+    if (!facts)
+      append(diagnostics_, std::move(facts.diagnostics));
     else if (facts->target != options_.arch)
       fail("P-ARCH", fmt::format("'{}' is compiled for another architecture", part.file),
            {{part.file, fmt::format("its PTX is for {}", facts->target), {}},
@@ -123,7 +137,8 @@ class Capturer {
       for (const std::string& text : part.twin.records) {
         Outcome<Record> record = contract::parse_record(text);
         if (!record) {
-          for (Diagnostic& diagnostic : record.diagnostics) diagnostic.facts.push_back({part.file, "holds the record", {}});
+          for (Diagnostic& diagnostic : record.diagnostics)
+            diagnostic.facts.push_back({part.file, "holds the record", {}});
           append(diagnostics_, std::move(record.diagnostics));
           continue;
         }
@@ -154,19 +169,23 @@ class Capturer {
     for (const PtxVariable& variable : part.twin.variables) {
       if (variable.space == "shared") {
         const char* what = variable.external ? "a dynamic shared array" : "a static shared variable";
-        const std::string size = variable.size > 0 ? fmt::format("{} bytes", variable.size) : std::string("open size");
+        const std::string size =
+            variable.size > 0 ? fmt::format("{} bytes", variable.size) : std::string("open size");
         fail("P-SHARED", fmt::format("component '{}' declares {}", contract_.component, what),
              {{part.file, fmt::format("{}, {}", variable.name, size), {}}},
-             "shared memory is placed by the linker, which cannot move a variable of its own", "declare a buffer and use its handle");
+             "shared memory is placed by the linker, which cannot move a variable of its own",
+             "declare a buffer and use its handle");
         continue;
       }
       if (variable.visible && !own_name(variable.name)) foreign_name(part, "variable", variable.name);
       if (variable.external && !variable_defined(variable.name))
         fail("P-SYMBOL", fmt::format("variable '{}' is declared but not defined", variable.name),
              {{part.file, "refers to it", {}}}, {}, "compile the source that defines it into the component");
-      const bool shared_writable = variable.space == "global" && !variable.external && (variable.written || variable.visible);
+      const bool shared_writable =
+          variable.space == "global" && !variable.external && (variable.written || variable.visible);
       if (shared_writable) contract_.mutable_data.push_back(stable_name(variable.name));
-      if (variable.weak && !own_name(variable.name)) contract_.weak.push_back(fmt::format("{} {}", variable.name, variable.digest));
+      if (variable.weak && !own_name(variable.name))
+        contract_.weak.push_back(fmt::format("{} {}", variable.name, variable.digest));
     }
   }
 
@@ -177,13 +196,16 @@ class Capturer {
     return false;
   }
 
-  /// Names of static variables hold a hash of the source's path; without it the contract is the same everywhere.
+  /// Names of static variables hold a hash of the source's path; without it the contract is the same
+  /// everywhere.
   static std::string stable_name(std::string_view name) {
     constexpr std::string_view kStatic = "__nv_static_";
     if (!name.starts_with(kStatic)) return std::string(name);
-    const std::size_t first = name.find("__", kStatic.size());                                     // behind the length
-    const std::size_t hash = first == std::string_view::npos ? first : name.find('_', first + 2);  // behind the hash
-    return hash == std::string_view::npos ? std::string(name) : fmt::format("static:{}", name.substr(hash + 1));
+    const std::size_t first = name.find("__", kStatic.size());  // behind the length
+    const std::size_t hash =
+        first == std::string_view::npos ? first : name.find('_', first + 2);  // behind the hash
+    return hash == std::string_view::npos ? std::string(name)
+                                          : fmt::format("static:{}", name.substr(hash + 1));
   }
 
   // ---- functions
@@ -201,13 +223,14 @@ class Capturer {
   void foreign_name(const Part& part, std::string_view what, const std::string& name) {
     fail("P-NAME", fmt::format("{} '{}' is outside the component's own names", what, name),
          {{part.file, "defines it", {}}},
-         "two components that define one name cannot be linked, and nothing renames a symbol inside link-time code",
+         "two components that define one name cannot be linked, and nothing renames a symbol inside "
+         "link-time code",
          fmt::format("put it into namespace {} or make it static", contract_.component));
   }
 
   void functions() {
-    std::map<std::string, std::string> defined;                 // name → object
-    std::map<std::string, std::string> undefined;               // name → first object that calls it
+    std::map<std::string, std::string> defined;    // name → object
+    std::map<std::string, std::string> undefined;  // name → first object that calls it
     for (const Part& part : parts_)
       for (const PtxFunction& function : part.twin.functions) {
         if (function.external) continue;
@@ -219,7 +242,8 @@ class Capturer {
       }
     for (const Part& part : parts_)
       for (const PtxFunction& function : part.twin.functions)
-        if (function.external && !defined.contains(function.name)) undefined.emplace(function.name, part.file);
+        if (function.external && !defined.contains(function.name))
+          undefined.emplace(function.name, part.file);
     check_declared(defined);
     check_undefined(undefined);
   }
@@ -227,15 +251,17 @@ class Capturer {
   void check_definition(const Part& part, const PtxFunction& function) {
     if (function.entry)
       return fail("P-SYMBOL", fmt::format("component '{}' defines a kernel", contract_.component),
-                  {{part.file, function.name, {}}}, "the linked kernel is generated, and every other one would be dropped",
-                  "make it a role");
+                  {{part.file, function.name, {}}},
+                  "the linked kernel is generated, and every other one would be dropped", "make it a role");
     if (!function.visible) return;
     const std::vector<std::string> expected = defined_symbols(contract_);
     const std::string prefix = fmt::format("pl__{}__", contract_.component);
-    const bool entry_point = function.name.starts_with(prefix + "role__") || function.name.starts_with(prefix + "export__");
+    const bool entry_point =
+        function.name.starts_with(prefix + "role__") || function.name.starts_with(prefix + "export__");
     if (entry_point && !std::binary_search(expected.begin(), expected.end(), function.name))
-      fail("P-SYMBOL", fmt::format("'{}' is defined but not declared", function.name), {{part.file, "defines it", {}}},
-           "no annotation declares it", "declare it with PIPELINK_ROLE or PIPELINK_EXPORT");
+      fail("P-SYMBOL", fmt::format("'{}' is defined but not declared", function.name),
+           {{part.file, "defines it", {}}}, "no annotation declares it",
+           "declare it with PIPELINK_ROLE or PIPELINK_EXPORT");
     else if (!own_name(function.name))
       foreign_name(part, "function", function.name);
   }
@@ -245,12 +271,14 @@ class Capturer {
       if (defined.contains(symbol)) return;
       fail("P-SYMBOL", fmt::format("{} '{}' is declared but not defined", kind, item.name),
            {{contract_.component, fmt::format("{} {}", kind, item.name), item.where}},
-           fmt::format("no object defines '{}'", symbol), "compile the source that defines it into the component");
+           fmt::format("no object defines '{}'", symbol),
+           "compile the source that defines it into the component");
     };
     const std::string prefix = fmt::format("pl__{}__", contract_.component);
     for (const auto& role : contract_.roles) check("role", role, prefix + "role__" + role.name);
     for (const auto& callable : contract_.callables)
-      if (callable.direction == contract::Direction::kExport) check("export", callable, prefix + "export__" + callable.name);
+      if (callable.direction == contract::Direction::kExport)
+        check("export", callable, prefix + "export__" + callable.name);
   }
 
   void check_undefined(const std::map<std::string, std::string>& undefined) {
@@ -259,15 +287,17 @@ class Capturer {
     for (const auto& [name, file] : undefined) {
       if (supplied_by_toolkit(name) || std::binary_search(handles.begin(), handles.end(), name)) continue;
       if (name.starts_with(prefix))
-        fail("P-SYMBOL", fmt::format("the handle '{}' is used but not declared", name), {{file, "calls it", {}}},
+        fail("P-SYMBOL", fmt::format("the handle '{}' is used but not declared", name),
+             {{file, "calls it", {}}},
              fmt::format("no record of component '{}' declares it", contract_.component),
              "use the annotation in the object's own source or a header that it includes");
       else if (name.starts_with("pl__"))
         fail("P-SYMBOL", fmt::format("'{}' belongs to another component", name), {{file, "calls it", {}}},
-             "components meet through imports, which the linker checks", "declare PIPELINK_IMPORT and call its handle");
+             "components meet through imports, which the linker checks",
+             "declare PIPELINK_IMPORT and call its handle");
       else
-        fail("P-SYMBOL", fmt::format("function '{}' is called but not defined", name), {{file, "calls it", {}}}, {},
-             "compile the source that defines it into the component");
+        fail("P-SYMBOL", fmt::format("function '{}' is called but not defined", name),
+             {{file, "calls it", {}}}, {}, "compile the source that defines it into the component");
     }
   }
 
@@ -287,8 +317,19 @@ class Capturer {
       const std::size_t space = a.find(' ');
       if (a.substr(0, space) == b.substr(0, b.find(' ')))
         fail("P-SYMBOL", fmt::format("'{}' has two bodies in one component", a.substr(0, space)), {},
-             "the vendor linker keeps one of them, and both callers run it", "give the two functions different names");
+             "the vendor linker keeps one of them, and both callers run it",
+             "give the two functions different names");
     }
+  }
+
+  void note_state() {
+    if (contract_.mutable_data.empty()) return;
+    Diagnostic note =
+        make_error("P-STATE", "the component keeps static data that can be written",
+                   {{contract_.component, fmt::format("{}", fmt::join(contract_.mutable_data, ", ")), {}}},
+                   "all instances of a package share it, so a composition can use the package once");
+    note.severity = Severity::kNote;
+    diagnostics_.push_back(std::move(note));
   }
 
   const std::vector<std::string>& objects_;

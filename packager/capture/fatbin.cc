@@ -41,11 +41,15 @@ Diagnostic damaged(std::string_view name, std::string reason) {
 }
 
 std::string arch_name(const EntryHeader& header) {
-  const char* suffix = (header.flags & kArchSpecificFlag) != 0 ? "a" : (header.flags & kFamilyFlag) != 0 ? "f" : "";
+  const char* suffix = (header.flags & kArchSpecificFlag) != 0 ? "a"
+                       : (header.flags & kFamilyFlag) != 0     ? "f"
+                                                               : "";
   return fmt::format("sm_{}{}", header.arch, suffix);
 }
 
-bool all_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == std::string_view::npos; }
+bool all_zero(std::string_view bytes) {
+  return bytes.find_first_not_of('\0') == std::string_view::npos;
+}
 
 class Reader {
  public:
@@ -54,12 +58,15 @@ class Reader {
   /// Reads one container at the front of `rest` and removes it; false after a fault.
   bool container(std::string_view& rest) {
     const auto header = load<ContainerHeader>(rest, 0);
-    if (!header) return fail(fmt::format("{} bytes remain, a header has {}", rest.size(), sizeof(ContainerHeader)));
-    if (header->magic != kFatbinMagic) return fail(fmt::format("the magic number is 0x{:08x}", header->magic));
+    if (!header)
+      return fail(fmt::format("{} bytes remain, a header has {}", rest.size(), sizeof(ContainerHeader)));
+    if (header->magic != kFatbinMagic)
+      return fail(fmt::format("the magic number is 0x{:08x}", header->magic));
     if (header->version != 1) return fail(fmt::format("the container's version is {}", header->version));
     if (header->header_size < sizeof(ContainerHeader) || header->header_size > rest.size() ||
         header->size > rest.size() - header->header_size)
-      return fail(fmt::format("the container states {} + {} bytes, {} are there", header->header_size, header->size, rest.size()));
+      return fail(fmt::format("the container states {} + {} bytes, {} are there", header->header_size,
+                              header->size, rest.size()));
     std::string_view body = rest.substr(header->header_size, header->size);
     rest.remove_prefix(header->header_size + header->size);
     while (!body.empty())
@@ -78,15 +85,19 @@ class Reader {
   bool entry(std::string_view& body) {
     if (entries_.size() >= kMaxEntries) return fail(fmt::format("it has more than {} entries", kMaxEntries));
     const auto header = load<EntryHeader>(body, 0);
-    if (!header) return fail(fmt::format("{} bytes remain, an entry's header has {}", body.size(), sizeof(EntryHeader)));
+    if (!header)
+      return fail(fmt::format("{} bytes remain, an entry's header has {}", body.size(), sizeof(EntryHeader)));
     if (header->version != 0x101) return fail(fmt::format("an entry's version is 0x{:x}", header->version));
     if (header->header_size < sizeof(EntryHeader) || header->header_size > body.size() ||
         header->size > body.size() - header->header_size)
-      return fail(fmt::format("an entry states {} + {} bytes, {} are there", header->header_size, header->size, body.size()));
-    if (header->arch == 0 || header->arch > 9999) return fail(fmt::format("an entry's architecture is {}", header->arch));
+      return fail(fmt::format("an entry states {} + {} bytes, {} are there", header->header_size,
+                              header->size, body.size()));
+    if (header->arch == 0 || header->arch > 9999)
+      return fail(fmt::format("an entry's architecture is {}", header->arch));
     const std::string_view payload = body.substr(header->header_size, header->size);
     body.remove_prefix(header->header_size + header->size);
-    const bool wanted = header->kind == static_cast<int>(FatbinKind::kPtx) || header->kind == static_cast<int>(FatbinKind::kLtoir);
+    const bool wanted = header->kind == static_cast<int>(FatbinKind::kPtx) ||
+                        header->kind == static_cast<int>(FatbinKind::kLtoir);
     if (wanted && (header->flags & kCompressedFlags) != 0) {
       fault = make_error("I-OBJECT", fmt::format("the device code in '{}' is compressed", name_), {},
                          "nvcc scrambles link-time code that it compresses, so that it cannot be read back",

@@ -13,8 +13,9 @@ namespace pipelink {
 namespace {
 
 Diagnostic no_object(std::string_view name, std::string reason) {
-  return make_error("I-OBJECT", fmt::format("'{}' is not an object with device code", name), {}, std::move(reason),
-                    "compile with `nvcc -fatbin -rdc=true --compress-mode=none`; pipelink_add_component does");
+  return make_error(
+      "I-OBJECT", fmt::format("'{}' is not an object with device code", name), {}, std::move(reason),
+      "compile with `nvcc -fatbin -rdc=true --compress-mode=none`; pipelink_add_component does");
 }
 
 Outcome<std::vector<FatbinEntry>> parse_elf(std::string_view bytes, std::string_view name) {
@@ -31,7 +32,8 @@ Outcome<std::vector<FatbinEntry>> parse_elf(std::string_view bytes, std::string_
     if (gelf_getshdr(section, &header) == nullptr) return no_object(name, "a section header is damaged");
     const char* section_name = elf_strptr(elf.get(), names, header.sh_name);
     if (section_name == nullptr || std::string_view(section_name) != "__nv_relfatbin") continue;
-    if (header.sh_type == SHT_NOBITS || header.sh_offset > copy.size() || header.sh_size > copy.size() - header.sh_offset)
+    if (header.sh_type == SHT_NOBITS || header.sh_offset > copy.size() ||
+        header.sh_size > copy.size() - header.sh_offset)
       return no_object(name, "the section __nv_relfatbin does not lie within the file");
     Outcome<std::vector<FatbinEntry>> part =
         parse_fatbin(std::string_view(copy).substr(header.sh_offset, header.sh_size), name);
@@ -47,7 +49,9 @@ Outcome<std::vector<FatbinEntry>> parse_elf(std::string_view bytes, std::string_
 
 Outcome<std::vector<FatbinEntry>> parse_object(std::string_view bytes, std::string_view name) {
   if (load<std::uint32_t>(bytes, 0) == kFatbinMagic) return parse_fatbin(bytes, name);
-  if (bytes.starts_with("\x7f" "ELF")) return parse_elf(bytes, name);
+  if (bytes.starts_with("\x7f"
+                        "ELF"))
+    return parse_elf(bytes, name);
   return no_object(name, "it is neither a fatbin nor an ELF file");
 }
 

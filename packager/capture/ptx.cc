@@ -15,9 +15,12 @@ namespace {
 constexpr std::string_view kRecordPrefix = "pipelink-record/";
 constexpr std::int64_t kMaxVariable = std::int64_t{1} << 40;
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0'; }
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0';
+}
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+         c == '%';
 }
 
 std::string_view trim(std::string_view text) {
@@ -122,11 +125,14 @@ Variable parse_variable(std::string_view space, std::string_view declaration, co
       const std::string_view value = lexer.next();
       std::from_chars(value.data(), value.data() + value.size(), facts.align);
     } else if (token[0] == '.') {
-      if (const std::int64_t width = width_of(token); width > 0) element = std::min(element * width, kMaxVariable);
+      if (const std::int64_t width = width_of(token); width > 0)
+        element = std::min(element * width, kMaxVariable);
     } else if (token == "[") {
       const std::string_view value = lexer.next();
-      if (value == "]") count = 0;
-      else if (std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc{} && number >= 0)
+      if (value == "]")
+        count = 0;
+      else if (std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc{} &&
+               number >= 0)
         count = number > 0 && count > kMaxVariable / number ? kMaxVariable : count * number;
     } else if (is_word(token[0]) && facts.name.empty()) {
       facts.name = token;
@@ -158,7 +164,8 @@ std::string bytes_of(std::string_view initial) {
 bool begins_as_record(std::string_view initial) {
   static const std::string prefix = [] {
     std::string text = "{";
-    for (const char c : kRecordPrefix) text += fmt::format("{}{}", text.size() > 1 ? ", " : "", static_cast<int>(c));
+    for (const char c : kRecordPrefix)
+      text += fmt::format("{}{}", text.size() > 1 ? ", " : "", static_cast<int>(c));
     return text;
   }();
   return initial.starts_with(prefix);
@@ -178,7 +185,8 @@ class Parser {
   Parser(std::string_view text, std::string_view name) : text_(text), name_(name), lexer_(text) {}
 
   Outcome<PtxFacts> run() {
-    if (!module()) return make_error("I-OBJECT", fmt::format("the PTX twin in '{}' cannot be read", name_), {}, fault_);
+    if (!module())
+      return make_error("I-OBJECT", fmt::format("the PTX twin in '{}' cannot be read", name_), {}, fault_);
     for (const Body& body : bodies_) shared_in(body);
     finish_variables();
     finish_functions();
@@ -196,12 +204,18 @@ class Parser {
     while (true) {
       const std::string_view token = lexer_.next();
       if (token.empty()) break;
-      if (token == ".version") facts_.version = trim(line());
-      else if (token == ".target") facts_.target = target(line());
-      else if (token == ".address_size" || token == ".file" || token == ".loc") line();
-      else if (token == ".extern") linkage.external = true;
-      else if (token == ".visible") linkage.visible = true;
-      else if (token == ".weak" || token == ".common") linkage.weak = true;
+      if (token == ".version")
+        facts_.version = trim(line());
+      else if (token == ".target")
+        facts_.target = target(line());
+      else if (token == ".address_size" || token == ".file" || token == ".loc")
+        line();
+      else if (token == ".extern")
+        linkage.external = true;
+      else if (token == ".visible")
+        linkage.visible = true;
+      else if (token == ".weak" || token == ".common")
+        linkage.weak = true;
       else if (token == ".func" || token == ".entry") {
         if (!function(token == ".entry", linkage)) return false;
         linkage = {};
@@ -239,8 +253,10 @@ class Parser {
     while (true) {
       const std::string_view token = lexer_.next();
       if (token.empty()) return fail("a function has no end");
-      if (token == "(") ++depth;
-      else if (token == ")") --depth;
+      if (token == "(")
+        ++depth;
+      else if (token == ")")
+        --depth;
       else if (depth == 0 && token == ";") {
         function.external = true;
         break;
@@ -277,7 +293,8 @@ class Parser {
 
   /// Static shared variables of a function stand in its body.
   void shared_in(const Body& body) {
-    for (std::size_t at = body.text.find(".shared"); at != std::string_view::npos; at = body.text.find(".shared", at + 1)) {
+    for (std::size_t at = body.text.find(".shared"); at != std::string_view::npos;
+         at = body.text.find(".shared", at + 1)) {
       if (at > 0 && !is_space(body.text[at - 1]) && body.text[at - 1] != ';') continue;  // ld.shared
       const std::size_t begin = at + std::string_view(".shared").size();
       const std::size_t end = body.text.find(';', begin);
@@ -289,10 +306,12 @@ class Parser {
 
   // ---- which variables are written
 
-  /// Follows each internal variable's address through the registers of one body. Reports a store to it, and every use
-  /// that is not understood, as written.
-  void follow(const Body& body, const std::set<std::string_view>& wanted, std::set<std::string_view>& written) {
-    std::map<std::string_view, std::set<std::string_view>> held;  // register → variables whose address it may hold
+  /// Follows each internal variable's address through the registers of one body. Reports a store to it, and
+  /// every use that is not understood, as written.
+  void follow(const Body& body, const std::set<std::string_view>& wanted,
+              std::set<std::string_view>& written) {
+    std::map<std::string_view, std::set<std::string_view>>
+        held;  // register → variables whose address it may hold
     bool changed = true;
     for (int round = 0; changed && round < 8; ++round) {  // loops carry addresses backwards
       changed = false;
@@ -322,7 +341,8 @@ class Parser {
         operation = token;
       } else if (is_word(token[0])) {
         if (wanted.contains(token)) touched.insert(token);
-        if (const auto found = held.find(token); found != held.end() && !(first.empty() && computes(operation)))
+        if (const auto found = held.find(token);
+            found != held.end() && !(first.empty() && computes(operation)))
           touched.insert(found->second.begin(), found->second.end());
         if (first.empty()) first = token;
       }
@@ -339,14 +359,16 @@ class Parser {
 
   /// Operations whose first operand is a register that they set.
   static bool computes(std::string_view operation) {
-    static const std::set<std::string_view> known{"mov", "add", "sub", "cvta", "mad", "selp", "or", "and", "cvt", "shl", "min", "max"};
+    static const std::set<std::string_view> known{"mov", "add", "sub", "cvta", "mad", "selp",
+                                                  "or",  "and", "cvt", "shl",  "min", "max"};
     return known.contains(operation);
   }
 
   void finish_variables() {
     std::set<std::string_view> internal, written;
     for (const Variable& variable : variables_)
-      if (variable.facts.space == "global" && !compilers_own(variable.facts.name)) internal.insert(variable.facts.name);
+      if (variable.facts.space == "global" && !compilers_own(variable.facts.name))
+        internal.insert(variable.facts.name);
     if (!internal.empty())
       for (const Body& body : bodies_) follow(body, internal, written);
     for (const Variable& variable : variables_)  // an address in another's initial value
@@ -358,7 +380,8 @@ class Parser {
     for (Variable& variable : variables_) {
       if (compilers_own(variable.facts.name)) continue;
       variable.facts.written = written.contains(variable.facts.name);
-      if (variable.facts.weak) variable.facts.digest = sha256_hex(fmt::format("{}={}", variable.type, variable.initial));
+      if (variable.facts.weak)
+        variable.facts.digest = sha256_hex(fmt::format("{}={}", variable.type, variable.initial));
       facts_.variables.push_back(variable.facts);
     }
   }
@@ -375,11 +398,16 @@ class Parser {
       Lexer lexer(part);
       for (std::string_view token = lexer.next(); !token.empty(); token = lexer.next()) {
         const auto constant = own_constants.find(token);
-        if (constant != own_constants.end()) out += constant->second;
-        else if (token.starts_with(body.name)) out += token.substr(body.name.size());
-        else if (token.starts_with("$L__BB")) out += token.substr(std::min(token.find('_', 6), token.size()));
-        else if (token.starts_with("__local_depot")) out += "__local_depot";
-        else out += token;
+        if (constant != own_constants.end())
+          out += constant->second;
+        else if (token.starts_with(body.name))
+          out += token.substr(body.name.size());
+        else if (token.starts_with("$L__BB"))
+          out += token.substr(std::min(token.find('_', 6), token.size()));
+        else if (token.starts_with("__local_depot"))
+          out += "__local_depot";
+        else
+          out += token;
         out += ' ';
       }
     }
@@ -390,11 +418,14 @@ class Parser {
     std::map<std::string, std::size_t> index;
     for (PtxFunction& function : functions_) {
       const auto [found, inserted] = index.emplace(function.name, facts_.functions.size());
-      if (inserted) facts_.functions.push_back(std::move(function));
-      else if (!function.external) facts_.functions[found->second] = std::move(function);
+      if (inserted)
+        facts_.functions.push_back(std::move(function));
+      else if (!function.external)
+        facts_.functions[found->second] = std::move(function);
     }
     for (const Body& body : bodies_)
-      if (PtxFunction& function = facts_.functions[index.at(body.name)]; function.weak && function.digest.empty())
+      if (PtxFunction& function = facts_.functions[index.at(body.name)];
+          function.weak && function.digest.empty())
         function.digest = sha256_hex(normal_text(body));
   }
 
@@ -409,6 +440,8 @@ class Parser {
 
 }  // namespace
 
-Outcome<PtxFacts> parse_ptx(std::string_view text, std::string_view name) { return Parser(text, name).run(); }
+Outcome<PtxFacts> parse_ptx(std::string_view text, std::string_view name) {
+  return Parser(text, name).run();
+}
 
 }  // namespace pipelink

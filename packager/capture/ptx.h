@@ -12,35 +12,37 @@ namespace pipelink {
 
 struct PtxFunction {
   std::string name;
-  bool entry = false;     ///< a kernel
+  bool entry = false;  ///< a kernel
   bool visible = false;
   bool weak = false;
   bool external = false;  ///< declared, not defined here
-  std::string digest;     ///< weak definitions: SHA-256 of header and body, without names that vary between modules
+  std::string
+      digest;  ///< weak definitions: SHA-256 of header and body, without names that vary between modules
 };
 
 struct PtxVariable {
   std::string name;
-  std::string space;      ///< "global", "const", "shared"
+  std::string space;  ///< "global", "const", "shared"
   bool visible = false;
   bool weak = false;
   bool external = false;
-  bool written = false;   ///< code of this twin stores to it, or lets its address out of sight
+  bool written = false;  ///< code of this twin stores to it, or lets its address out of sight
   std::int64_t align = 1;
   std::int64_t size = 0;  ///< bytes; 0 for an array of open size
   std::string digest;     ///< weak variables: SHA-256 of type and initial value
 };
 
 struct PtxFacts {
-  std::string version;  ///< "9.0"
-  std::string target;   ///< "sm_90a"
+  std::string version;                 ///< "9.0"
+  std::string target;                  ///< "sm_90a"
   std::vector<PtxFunction> functions;  ///< one for each name; a definition hides its declaration
-  std::vector<PtxVariable> variables;  ///< without records, without the compiler's own constants ($str, __unnamed_…)
-  std::vector<std::string> records;    ///< bytes of every record object, up to its NUL
+  std::vector<PtxVariable>
+      variables;  ///< without records, without the compiler's own constants ($str, __unnamed_…)
+  std::vector<std::string> records;  ///< bytes of every record object, up to its NUL
 };
 
-/// Reads module-level statements, the shared variables within bodies, and what bodies do to variables. I-OBJECT if the
-/// text is no PTX.
+/// Reads module-level statements, the shared variables within bodies, and what bodies do to variables.
+/// I-OBJECT if the text is no PTX.
 Outcome<PtxFacts> parse_ptx(std::string_view text, std::string_view name);
 
 }  // namespace pipelink

@@ -22,13 +22,17 @@ std::vector<std::string> handle_symbols(const contract::Contract& contract) {
   std::vector<std::string> names;
   for (const auto& role : contract.roles) names.push_back(fmt::format("{}role__{}__warp", prefix, role.name));
   for (const auto& callable : contract.callables)
-    if (callable.direction == Direction::kImport) names.push_back(fmt::format("{}import__{}", prefix, callable.name));
-  for (const auto& buffer : contract.buffers) names.push_back(fmt::format("{}buffer__{}", prefix, buffer.name));
+    if (callable.direction == Direction::kImport)
+      names.push_back(fmt::format("{}import__{}", prefix, callable.name));
+  for (const auto& buffer : contract.buffers)
+    names.push_back(fmt::format("{}buffer__{}", prefix, buffer.name));
   for (const auto& ring : contract.rings)
     for (const char* part : {"data", "full", "empty", "stages", "stage_bytes"})
       names.push_back(fmt::format("{}ring__{}__{}", prefix, ring.name, part));
-  for (const auto& mbarriers : contract.mbarriers) names.push_back(fmt::format("{}mbarriers__{}", prefix, mbarriers.name));
-  for (const auto& barrier : contract.named_barriers) names.push_back(fmt::format("{}barrier__{}", prefix, barrier.name));
+  for (const auto& mbarriers : contract.mbarriers)
+    names.push_back(fmt::format("{}mbarriers__{}", prefix, mbarriers.name));
+  for (const auto& barrier : contract.named_barriers)
+    names.push_back(fmt::format("{}barrier__{}", prefix, barrier.name));
   for (const auto& fact : contract.facts) names.push_back(fmt::format("{}fact__{}", prefix, fact.name));
   if (contract.parameters) names.push_back(prefix + "parameters");
   names.emplace_back("pl__guard__limit");
@@ -41,7 +45,8 @@ std::vector<std::string> defined_symbols(const contract::Contract& contract) {
   std::vector<std::string> names;
   for (const auto& role : contract.roles) names.push_back(fmt::format("{}role__{}", prefix, role.name));
   for (const auto& callable : contract.callables)
-    if (callable.direction == Direction::kExport) names.push_back(fmt::format("{}export__{}", prefix, callable.name));
+    if (callable.direction == Direction::kExport)
+      names.push_back(fmt::format("{}export__{}", prefix, callable.name));
   sort_unique(names);
   return names;
 }

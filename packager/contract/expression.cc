@@ -9,12 +9,28 @@
 namespace pipelink::contract {
 
 enum class Op {
-  kNumber, kName,
-  kNegate, kNot,
-  kAdd, kSubtract, kMultiply, kDivide, kModulo,
-  kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual,
-  kAnd, kOr, kChoose,
-  kMin, kMax, kCeilDiv, kRoundUp,
+  kNumber,
+  kName,
+  kNegate,
+  kNot,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kModulo,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kEqual,
+  kNotEqual,
+  kAnd,
+  kOr,
+  kChoose,
+  kMin,
+  kMax,
+  kCeilDiv,
+  kRoundUp,
 };
 
 struct Expression::Node {
@@ -31,9 +47,15 @@ namespace {
 constexpr int kMaxDepth = 64;
 constexpr std::size_t kMaxLength = 4096;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 
 struct Function {
   std::string_view name;
@@ -52,15 +74,22 @@ struct Binary {
 };
 // A longer token stands before its prefix.
 constexpr Binary kBinary[] = {
-    {"||", Op::kOr, 1},        {"&&", Op::kAnd, 2},       {"==", Op::kEqual, 3},   {"!=", Op::kNotEqual, 3},
-    {"<=", Op::kLessEqual, 4}, {">=", Op::kGreaterEqual, 4}, {"<", Op::kLess, 4},  {">", Op::kGreater, 4},
-    {"+", Op::kAdd, 5},        {"-", Op::kSubtract, 5},   {"*", Op::kMultiply, 6}, {"/", Op::kDivide, 6},
+    {"||", Op::kOr, 1},       {"&&", Op::kAnd, 2},       {"==", Op::kEqual, 3},
+    {"!=", Op::kNotEqual, 3}, {"<=", Op::kLessEqual, 4}, {">=", Op::kGreaterEqual, 4},
+    {"<", Op::kLess, 4},      {">", Op::kGreater, 4},    {"+", Op::kAdd, 5},
+    {"-", Op::kSubtract, 5},  {"*", Op::kMultiply, 6},   {"/", Op::kDivide, 6},
     {"%", Op::kModulo, 6}};
 constexpr int kTightest = 6;
 
-Evaluation good(std::int64_t value) { return {value, {}}; }
-Evaluation bad(std::string error) { return {std::nullopt, std::move(error)}; }
-Evaluation overflow() { return bad("the value does not fit 64 bits"); }
+Evaluation good(std::int64_t value) {
+  return {value, {}};
+}
+Evaluation bad(std::string error) {
+  return {std::nullopt, std::move(error)};
+}
+Evaluation overflow() {
+  return bad("the value does not fit 64 bits");
+}
 
 Evaluation divide(std::int64_t a, std::int64_t b, bool remainder) {
   if (b == 0) return bad("division by zero");
@@ -81,32 +110,48 @@ Evaluation ceil_div(std::int64_t a, std::int64_t b) {
 Evaluation apply(Op op, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   switch (op) {
-    case Op::kAdd: return __builtin_add_overflow(a, b, &result) ? overflow() : good(result);
-    case Op::kSubtract: return __builtin_sub_overflow(a, b, &result) ? overflow() : good(result);
-    case Op::kMultiply: return __builtin_mul_overflow(a, b, &result) ? overflow() : good(result);
-    case Op::kDivide: return divide(a, b, false);
-    case Op::kModulo: return divide(a, b, true);
-    case Op::kLess: return good(a < b);
-    case Op::kLessEqual: return good(a <= b);
-    case Op::kGreater: return good(a > b);
-    case Op::kGreaterEqual: return good(a >= b);
-    case Op::kEqual: return good(a == b);
-    case Op::kNotEqual: return good(a != b);
-    case Op::kMin: return good(std::min(a, b));
-    case Op::kMax: return good(std::max(a, b));
-    case Op::kCeilDiv: return ceil_div(a, b);
+    case Op::kAdd:
+      return __builtin_add_overflow(a, b, &result) ? overflow() : good(result);
+    case Op::kSubtract:
+      return __builtin_sub_overflow(a, b, &result) ? overflow() : good(result);
+    case Op::kMultiply:
+      return __builtin_mul_overflow(a, b, &result) ? overflow() : good(result);
+    case Op::kDivide:
+      return divide(a, b, false);
+    case Op::kModulo:
+      return divide(a, b, true);
+    case Op::kLess:
+      return good(a < b);
+    case Op::kLessEqual:
+      return good(a <= b);
+    case Op::kGreater:
+      return good(a > b);
+    case Op::kGreaterEqual:
+      return good(a >= b);
+    case Op::kEqual:
+      return good(a == b);
+    case Op::kNotEqual:
+      return good(a != b);
+    case Op::kMin:
+      return good(std::min(a, b));
+    case Op::kMax:
+      return good(std::max(a, b));
+    case Op::kCeilDiv:
+      return ceil_div(a, b);
     case Op::kRoundUp: {
       const Evaluation quotient = ceil_div(a, b);
       return quotient ? apply(Op::kMultiply, *quotient, b) : quotient;
     }
-    default: return bad("not an operator of two values");
+    default:
+      return bad("not an operator of two values");
   }
 }
 
 Evaluation run(const Expression::Node& node, const Scope& scope) {
   const auto operand = [&](std::size_t i) { return run(*node.operands[i], scope); };
   switch (node.op) {
-    case Op::kNumber: return good(node.number);
+    case Op::kNumber:
+      return good(node.number);
     case Op::kName: {
       const auto found = scope.find(node.name);
       return found == scope.end() ? bad(fmt::format("unknown name '{}'", node.name)) : good(found->second);
@@ -131,7 +176,8 @@ Evaluation run(const Expression::Node& node, const Scope& scope) {
       const Evaluation condition = operand(0);
       return condition ? operand(*condition != 0 ? 1 : 2) : condition;
     }
-    default: break;
+    default:
+      break;
   }
   Evaluation value = operand(0);
   for (std::size_t i = 1; value && i < node.operands.size(); ++i) {
@@ -269,7 +315,8 @@ struct ExpressionParser {
         ++at;
       } else if (text[at] == '.') {
         ++at;
-        if (at >= text.size() || !is_letter(text[at])) return fail(at, fmt::format("expected a name, found {}", found()));
+        if (at >= text.size() || !is_letter(text[at]))
+          return fail(at, fmt::format("expected a name, found {}", found()));
       } else {
         break;
       }
@@ -327,7 +374,9 @@ struct ExpressionParser {
   }
 };
 
-Evaluation Expression::evaluate(const Scope& scope) const { return run(*root_, scope); }
+Evaluation Expression::evaluate(const Scope& scope) const {
+  return run(*root_, scope);
+}
 
 ParsedExpression parse_expression(std::string_view text) {
   ExpressionParser parser;

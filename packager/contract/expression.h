@@ -1,8 +1,11 @@
-// Amounts that depend on facts and the placement: integer expressions, kept as text until the composition is known.
+// Amounts that depend on facts and the placement: integer expressions, kept as text until the composition is
+// known.
 //
-//   + - * / %   < <= > >= == !=   && || !   c ? a : b   ( )   min(a, b, …) max(a, b, …) ceil_div(a, b) round_up(a, b)
+//   + - * / %   < <= > >= == !=   && || !   c ? a : b   ( )   min(a, b, …) max(a, b, …) ceil_div(a, b)
+//   round_up(a, b)
 //
-// Values are 64-bit signed integers; a comparison gives 1 or 0; / truncates. Names may be dotted (`operands.stages`).
+// Values are 64-bit signed integers; a comparison gives 1 or 0; / truncates. Names may be dotted
+// (`operands.stages`).
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,13 @@
-// The fields of every contract entry, listed once: records, JSON, listings and comparisons all walk these lists.
+// The fields of every contract entry, listed once: records, JSON, listings and comparisons all walk these
+// lists.
 //
 // A visitor has the members
 //   text(key, string, Need)   number(key, int or int64, Need)   flag(key, bool)   amount(key, Amount, Need)
 //   stated(key, optional<Amount>)   choice(key, enum)   names(key, record_key, vector<string>)
 //   numbers(key, record_key, vector<int64>)   type(key, Type)   types(key, record_key, vector<Type>)
 //   members(key, record_key, vector<Field>)   packed(key, string): filled by pack, in no record
-// where `record_key` is the repeated key of the list's records. Entries are taken as const or not, as the visitor needs.
+// where `record_key` is the repeated key of the list's records. Entries are taken as const or not, as the
+// visitor needs.
 #pragma once
 
 #include <array>

@@ -34,8 +34,12 @@ struct JsonWriter {
   void choice(std::string_view key, Enum value) {
     put(key, std::string(enum_name(value)));
   }
-  void names(std::string_view key, std::string_view, const std::vector<std::string>& values) { put(key, values); }
-  void numbers(std::string_view key, std::string_view, const std::vector<std::int64_t>& values) { put(key, values); }
+  void names(std::string_view key, std::string_view, const std::vector<std::string>& values) {
+    put(key, values);
+  }
+  void numbers(std::string_view key, std::string_view, const std::vector<std::int64_t>& values) {
+    put(key, values);
+  }
   static Json of(const Type& value) {
     return Json{{"name", value.name}, {"size", value.size}, {"align", value.align}};
   }
@@ -68,7 +72,8 @@ class JsonReader {
 
   void fail(std::string_view what) {
     const std::string at = path_.empty() ? "the contract" : path_;
-    diagnostics_.push_back(make_error("I-JSON", fmt::format("'{}' is not a contract of schema {}", name_, kSchema), {},
+    diagnostics_.push_back(make_error("I-JSON",
+                                      fmt::format("'{}' is not a contract of schema {}", name_, kSchema), {},
                                       fmt::format("{} {}", at, what)));
   }
 
@@ -99,7 +104,8 @@ class JsonReader {
   void flag(std::string_view key, bool& value) {
     const Json* found = find(key);
     if (found == nullptr) return;
-    if (!found->is_boolean()) return fail(fmt::format("has a value of '{}' that is neither true nor false", key));
+    if (!found->is_boolean())
+      return fail(fmt::format("has a value of '{}' that is neither true nor false", key));
     value = found->get<bool>();
   }
 
@@ -183,8 +189,12 @@ class JsonReader {
   }
 
  private:
-  std::string inner(std::string_view key) const { return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key); }
-  std::string inner(std::string_view key, std::size_t index) const { return fmt::format("{}[{}]", inner(key), index); }
+  std::string inner(std::string_view key) const {
+    return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+  }
+  std::string inner(std::string_view key, std::size_t index) const {
+    return fmt::format("{}[{}]", inner(key), index);
+  }
 
   template <class Each>
   void each(std::string_view key, Each&& visit) {
@@ -207,15 +217,18 @@ class JsonReader {
     const bool fits = json.is_number_integer() &&
                       (!json.is_number_unsigned() ||
                        json.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()});
-    if (fits) value = json.get<std::int64_t>();
-    else fail(fmt::format("has a value of '{}' that is no 64-bit integer", key));
+    if (fits)
+      value = json.get<std::int64_t>();
+    else
+      fail(fmt::format("has a value of '{}' that is no 64-bit integer", key));
     return fits;
   }
 
   void read(std::string_view key, const Json& json, Amount& value) {
     if (json.is_string()) {
       value = amount_from_text(json.get_ref<const std::string&>());
-      if (json.get_ref<const std::string&>().empty()) fail(fmt::format("has an empty expression of '{}'", key));
+      if (json.get_ref<const std::string&>().empty())
+        fail(fmt::format("has an empty expression of '{}'", key));
     } else {
       integer(key, json, value.number);
     }
@@ -281,7 +294,8 @@ Outcome<Contract> from_json(std::string_view text, std::string_view name) {
   reader.number("schema", schema);
   if (!diagnostics.empty()) return diagnostics;
   if (schema != kSchema)
-    return make_error("I-FORMAT", fmt::format("contract schema {} is not known", schema), {{std::string(name), {}, {}}},
+    return make_error("I-FORMAT", fmt::format("contract schema {} is not known", schema),
+                      {{std::string(name), fmt::format("states schema {}", schema), {}}},
                       fmt::format("this PipeLink reads schema {}", kSchema),
                       "pack the component with this PipeLink, or use the one that packed it");
   reader.text("component", contract.component);
@@ -289,7 +303,8 @@ Outcome<Contract> from_json(std::string_view text, std::string_view name) {
   reader.text("arch", contract.arch);
   reader.text("toolkit", contract.toolkit);
   reader.where(contract.where);
-  entry_lists(contract, [&](std::string_view key, std::string_view, auto& entries) { reader.list(key, entries); });
+  entry_lists(contract,
+              [&](std::string_view key, std::string_view, auto& entries) { reader.list(key, entries); });
   reader.single("parameters", contract.parameters);
   reader.single("host", contract.host);
   reader.names("mutable_data", {}, contract.mutable_data);

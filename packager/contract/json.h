@@ -1,4 +1,5 @@
-// Contract ⇄ contract.json, schema 1. Ordered and deterministic; every unknown or missing key is refused by name.
+// Contract ⇄ contract.json, schema 1. Ordered and deterministic; every unknown or missing key is refused by
+// name.
 #pragma once
 
 #include <string>
@@ -14,8 +15,8 @@ inline constexpr int kSchema = 1;
 /// Indented by two, keys in the order of the model, one final newline.
 std::string to_json(const Contract& contract);
 
-/// `name` is what messages call the text, e.g. "softmax.sm_90a.plk:contract.json". I-JSON for text that is no such
-/// contract, I-FORMAT for another schema. Never throws; nesting is bounded.
+/// `name` is what messages call the text, e.g. "softmax.sm_90a.plk:contract.json". I-JSON for text that is no
+/// such contract, I-FORMAT for another schema. Never throws; nesting is bounded.
 Outcome<Contract> from_json(std::string_view text, std::string_view name);
 
 }  // namespace pipelink::contract

@@ -14,7 +14,9 @@ constexpr std::size_t kMaxLeaves = 64;
 constexpr std::size_t kMaxText = 4096;
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 40;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 /// An integer, or a tuple of them, nested.
 struct Tree {
@@ -81,8 +83,10 @@ struct Parser {
     const std::size_t begin = at;
     at += 3;
     std::int64_t bits = 0, base = 0, shift = 0;
-    if (!number(bits) || !expect(',') || !number(base) || !expect(',') || !number(shift) || !expect('>')) return false;
-    if (bits > 16 || base > 24 || shift > 24 || shift < bits) return fail(begin, "the swizzle is out of range");
+    if (!number(bits) || !expect(',') || !number(base) || !expect(',') || !number(shift) || !expect('>'))
+      return false;
+    if (bits > 16 || base > 24 || shift > 24 || shift < bits)
+      return fail(begin, "the swizzle is out of range");
     out = {static_cast<int>(bits), static_cast<int>(base), static_cast<int>(shift)};
     return expect('o');
   }
@@ -195,8 +199,8 @@ ParsedLayout parse_layout(std::string_view text) {
 
 std::string cover_fault(const Layout& layout, std::int64_t tile_size) {
   if (layout.size() != tile_size)
-    return fmt::format("the layout has {} threads x {} values = {} elements, the tile has {}", layout.threads(),
-                       layout.values(), layout.size(), tile_size);
+    return fmt::format("the layout has {} threads x {} values = {} elements, the tile has {}",
+                       layout.threads(), layout.values(), layout.size(), tile_size);
   const Table table(layout);
   std::vector<std::int64_t> holder(static_cast<std::size_t>(tile_size), -1);
   const std::size_t values = table.value.size();
@@ -204,12 +208,13 @@ std::string cover_fault(const Layout& layout, std::int64_t tile_size) {
     for (std::size_t v = 0; v < values; ++v) {
       const std::int64_t index = table(t, v);
       if (index < 0 || index >= tile_size)
-        return fmt::format("thread {} value {} is element {}, the tile ends at {}", t, v, index, tile_size - 1);
+        return fmt::format("thread {} value {} is element {}, the tile ends at {}", t, v, index,
+                           tile_size - 1);
       std::int64_t& held = holder[static_cast<std::size_t>(index)];
       if (held >= 0) {
         const auto count = static_cast<std::int64_t>(values);
-        return fmt::format("tile element {} is held twice, by thread {} value {} and thread {} value {}", index,
-                           held / count, held % count, t, v);
+        return fmt::format("tile element {} is held twice, by thread {} value {} and thread {} value {}",
+                           index, held / count, held % count, t, v);
       }
       held = static_cast<std::int64_t>(t * values + v);
     }

@@ -2,8 +2,8 @@
 //
 //   ((4,8,4),(2,2,32)):((128,1,16),(64,8,512))        Sw<3,4,3> o (8,64):(64,1)
 //
-// A layout of a tensor port has two modes, (thread, value) → linear index in the tile. Within a mode the leftmost
-// extent runs fastest. `_8` is read as `8`.
+// A layout of a tensor port has two modes, (thread, value) → linear index in the tile. Within a mode the
+// leftmost extent runs fastest. `_8` is read as `8`.
 #pragma once
 
 #include <cstdint>
@@ -60,8 +60,8 @@ std::string cover_fault(const Layout& layout, std::int64_t tile_size);
 /// Equal as functions of (thread, value): same sizes of both modes, same index everywhere.
 bool same_function(const Layout& a, const Layout& b);
 
-/// The permutation p with a(t, v) == b(t, p[v]) for all threads and values, if the two hold the same elements in each
-/// thread in one common order; nullopt otherwise.
+/// The permutation p with a(t, v) == b(t, p[v]) for all threads and values, if the two hold the same elements
+/// in each thread in one common order; nullopt otherwise.
 std::optional<std::vector<std::int64_t>> value_permutation(const Layout& a, const Layout& b);
 
 }  // namespace pipelink::contract

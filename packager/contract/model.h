@@ -1,5 +1,5 @@
-// The contract of one package, as data. Written by capture (from records), carried as contract.json, read by the
-// linker. Names match [a-z][a-z0-9_]* without "__".
+// The contract of one package, as data. Written by capture (from records), carried as contract.json, read by
+// the linker. Names match [a-z][a-z0-9_]* without "__".
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct Amount {
   bool operator==(const Amount&) const = default;
 };
 
-/// A C++ type as the device pass names it. `size` and `align` in bytes; 0 for void. For a reference, those of the referee.
+/// A C++ type as the device pass names it. `size` and `align` in bytes; 0 for void. For a reference, those of
+/// the referee.
 struct Type {
   std::string name;
   std::int64_t size = 0;
@@ -34,8 +35,8 @@ struct Role {
   std::string name;
   SourceSpan where;
   int warps = 0;
-  int align_warps = 1;    ///< the first warp is a multiple of this; 4 for a warpgroup
-  int registers_min = 24; ///< per thread, multiples of 8
+  int align_warps = 1;     ///< the first warp is a multiple of this; 4 for a warpgroup
+  int registers_min = 24;  ///< per thread, multiples of 8
   int registers_max = 240;
 };
 
@@ -46,7 +47,8 @@ struct Callable {
   Direction direction = Direction::kExport;
   Type result;
   std::vector<Type> parameters;
-  std::vector<std::string> phases;  ///< import: the phases in which it is called; export: the phases that it runs
+  std::vector<std::string>
+      phases;  ///< import: the phases in which it is called; export: the phases that it runs
 };
 
 /// Shared memory by handle.
@@ -60,21 +62,22 @@ struct Buffer {
 
 enum class RingSide { kProducer, kConsumer };
 
-/// stages × stage_bytes with a full and an empty mbarrier per stage. The owner exports it; the other side imports
-/// it and states what it relies on. Absent values were not stated. Convention: full and empty start at phase 0, the
-/// consumer waits first (the producer's first pass over the stages waits on parity 1, which passes).
+/// stages × stage_bytes with a full and an empty mbarrier per stage. The owner exports it; the other side
+/// imports it and states what it relies on. Absent values were not stated. Convention: full and empty start
+/// at phase 0, the consumer waits first (the producer's first pass over the stages waits on parity 1, which
+/// passes).
 struct Ring {
   std::string name;
   SourceSpan where;
   Direction direction = Direction::kExport;
-  RingSide side = RingSide::kConsumer;   ///< what this component is
-  Amount stages_min, stages_max;         ///< owner; equal for a fixed depth
+  RingSide side = RingSide::kConsumer;  ///< what this component is
+  Amount stages_min, stages_max;        ///< owner; equal for a fixed depth
   std::optional<Amount> stage_bytes;
-  std::int64_t align = 1024;             ///< of a stage
-  std::optional<Amount> full_arrivals;   ///< arrivals that complete the full barrier
+  std::int64_t align = 1024;                ///< of a stage
+  std::optional<Amount> full_arrivals;      ///< arrivals that complete the full barrier
   std::optional<Amount> transaction_bytes;  ///< bytes expected on the full barrier per stage; 0: none
-  std::optional<Amount> empty_arrivals;  ///< arrivals that complete the empty barrier
-  int tier = 0;                          ///< deeper first: lower tiers before higher
+  std::optional<Amount> empty_arrivals;     ///< arrivals that complete the empty barrier
+  int tier = 0;                             ///< deeper first: lower tiers before higher
   int weight = 1;
   std::vector<std::string> live;
 };
@@ -103,11 +106,12 @@ struct Fact {
   SourceSpan where;
   Direction direction = Direction::kExport;
   FactType type = FactType::kInteger;
-  std::string cpp_type;             ///< `int`, `bool`, `float`…: what the stub returns
+  std::string cpp_type;  ///< `int`, `bool`, `float`…: what the stub returns
   bool settable = false;
-  std::optional<Amount> value;      ///< owner: the value, or a settable fact's default. Import: the value if nobody owns it
-  std::string text_value;           ///< for kReal and kText
-  std::vector<std::int64_t> domain; ///< settable: the values it may take, ascending
+  std::optional<Amount>
+      value;  ///< owner: the value, or a settable fact's default. Import: the value if nobody owns it
+  std::string text_value;            ///< for kReal and kText
+  std::vector<std::int64_t> domain;  ///< settable: the values it may take, ascending
 };
 
 /// A condition that must hold in every composition: an expression whose value must not be 0.
@@ -126,17 +130,18 @@ struct TensorPort {
   std::vector<std::int64_t> tile;  ///< extents, e.g. {64, 256}
   std::string space;               ///< "registers", "shared", "tensor_memory"
   std::string scope;               ///< who holds it together: "warp", "warpgroup", "block"
-  std::string layout;              ///< (thread, value) → linear tile index, row-major, in CuTe's shape:stride notation
-  std::string via;                 ///< the callable of this component that carries it
-  int parameter = 0;               ///< which parameter of that callable
+  std::string layout;  ///< (thread, value) → linear tile index, row-major, in CuTe's shape:stride notation
+  std::string via;     ///< the callable of this component that carries it
+  int parameter = 0;   ///< which parameter of that callable
 };
 
 /// A part of a component's time. Order edges within an iteration and to the next one.
 struct Phase {
   std::string name;
   SourceSpan where;
-  std::vector<std::string> after;           ///< phases of the same iteration that are over before this one begins
-  std::vector<std::string> after_previous;  ///< phases of the previous iteration that are over before this one begins
+  std::vector<std::string> after;  ///< phases of the same iteration that are over before this one begins
+  std::vector<std::string>
+      after_previous;  ///< phases of the previous iteration that are over before this one begins
 };
 
 struct Field {
@@ -156,7 +161,8 @@ struct ParameterRegion {
   std::vector<Field> fields;
 };
 
-/// A static library beside the package. `arguments` is the C++ type of what the caller lends, of the public header.
+/// A static library beside the package. `arguments` is the C++ type of what the caller lends, of the public
+/// header.
 struct HostProvider {
   std::string symbol;
   std::string arguments;
@@ -185,8 +191,9 @@ struct Contract {
   std::vector<Phase> phases;
   std::optional<ParameterRegion> parameters;
   std::optional<HostProvider> host;
-  std::vector<std::string> mutable_data;  ///< static device or shared variables found in the object: no second instance
-  std::vector<std::string> weak;          ///< weak functions left in the twin, "symbol digest"
+  std::vector<std::string>
+      mutable_data;  ///< static device or shared variables found in the object: no second instance
+  std::vector<std::string> weak;  ///< weak functions left in the twin, "symbol digest"
 };
 
 }  // namespace pipelink::contract

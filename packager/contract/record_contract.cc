@@ -28,7 +28,8 @@ std::string text_of(const Record& record, std::string_view key) {
 
 SourceSpan span_of(const Record& record) {
   std::int64_t line = 0;
-  if (!to_integer(text_of(record, "line"), line) || line < 0 || line > std::numeric_limits<int>::max()) line = 0;
+  if (!to_integer(text_of(record, "line"), line) || line < 0 || line > std::numeric_limits<int>::max())
+    line = 0;
   return {text_of(record, "file"), static_cast<int>(line)};
 }
 
@@ -42,7 +43,8 @@ class RecordReader {
   void fail(std::string title, std::string reason = {}) {
     const std::string what = fmt::format("{} {}", text_of(record_, "kind"), text_of(record_, "name"));
     diagnostics_.push_back(make_error("P-RECORD", std::move(title),
-                                      {{text_of(record_, "component"), what, span_of(record_)}}, std::move(reason)));
+                                      {{text_of(record_, "component"), what, span_of(record_)}},
+                                      std::move(reason)));
   }
 
   void text(std::string_view key, std::string& value, Need need) {
@@ -56,7 +58,8 @@ class RecordReader {
     if (found == nullptr) return;
     if (!to_integer(*found, parsed) || parsed < std::numeric_limits<Integer>::min() ||
         parsed > std::numeric_limits<Integer>::max())
-      return fail(fmt::format("key '{}' has no integer value", key), fmt::format("its value is '{}'", *found));
+      return fail(fmt::format("key '{}' has no integer value", key),
+                  fmt::format("its value is '{}'", *found));
     value = static_cast<Integer>(parsed);
   }
 
@@ -64,14 +67,17 @@ class RecordReader {
     int number_value = value ? 1 : 0;
     number(key, number_value, Need::kDefaulted);
     if (number_value != 0 && number_value != 1)
-      return fail(fmt::format("key '{}' is neither 0 nor 1", key), fmt::format("its value is '{}'", number_value));
+      return fail(fmt::format("key '{}' is neither 0 nor 1", key),
+                  fmt::format("its value is '{}'", number_value));
     value = number_value == 1;
   }
 
   void amount(std::string_view key, Amount& value, Need need) {
     const std::string* found = single(key, need);
-    if (found != nullptr && !found->empty()) value = amount_from_text(*found);
-    else if (found != nullptr && need == Need::kRequired) fail(fmt::format("key '{}' has no value", key));
+    if (found != nullptr && !found->empty())
+      value = amount_from_text(*found);
+    else if (found != nullptr && need == Need::kRequired)
+      fail(fmt::format("key '{}' has no value", key));
   }
 
   void stated(std::string_view key, std::optional<Amount>& value) {
@@ -149,7 +155,7 @@ class RecordReader {
   }
 
   template <class Row>
-  void column(const std::string& key, std::vector<Row>& rows, std::int64_t Row::* member) {
+  void column(const std::string& key, std::vector<Row>& rows, std::int64_t Row::*member) {
     const std::vector<const std::string*> values = all(key);
     if (values.size() != rows.size())
       return fail(fmt::format("key '{}' stands {} times", key, values.size()),
@@ -166,7 +172,9 @@ class RecordReader {
 struct RecordWriter {
   Record record;
 
-  void put(std::string_view key, std::string value) { record.entries.emplace_back(std::string(key), std::move(value)); }
+  void put(std::string_view key, std::string value) {
+    record.entries.emplace_back(std::string(key), std::move(value));
+  }
 
   void text(std::string_view key, const std::string& value, Need need) {
     if (need == Need::kRequired || !value.empty()) put(key, value);
@@ -218,24 +226,37 @@ template <class Entry>
 void read_single(const Record& record, std::optional<Entry>& slot, Diagnostics& diagnostics) {
   const std::string component = text_of(record, "component"), kind = text_of(record, "kind");
   if (slot)
-    diagnostics.push_back(make_error("P-DUPLICATE", fmt::format("{} declared twice", kind),
-                                     {{component, "declared here", slot->where},
-                                      {component, "and here", span_of(record)}}));
+    diagnostics.push_back(
+        make_error("P-DUPLICATE", fmt::format("{} declared twice", kind),
+                   {{component, "declared here", slot->where}, {component, "and here", span_of(record)}}));
   read_fields(record, slot.emplace(), diagnostics);
 }
 
+/// Every object holds one, equal in all of them but for the toolkit that compiled it.
 void read_component(const Record& record, Contract& contract, bool& seen, Diagnostics& diagnostics) {
-  if (seen)
-    diagnostics.push_back(make_error("P-DUPLICATE", "the component is declared twice",
-                                     {{contract.component, "declared here", contract.where},
-                                      {text_of(record, "component"), "and here", span_of(record)}}));
-  seen = true;
+  const std::string name = text_of(record, "component");
+  if (seen && name != contract.component) return;  // check_component tells
+  Contract other;
   RecordReader reader(record, diagnostics);
-  contract.component = text_of(record, "component");
-  contract.where = span_of(record);
-  reader.text("version", contract.version, Need::kDefaulted);
-  reader.text("toolkit", contract.toolkit, Need::kDefaulted);
+  reader.text("version", other.version, Need::kDefaulted);
+  reader.text("toolkit", other.toolkit, Need::kDefaulted);
   reader.finish();
+  if (seen && other.toolkit != contract.toolkit) {
+    diagnostics.push_back(make_error("P-TOOLKIT", "the objects are compiled by different toolkits",
+                                     {{name, fmt::format("compiled by {}", contract.toolkit), contract.where},
+                                      {name, fmt::format("compiled by {}", other.toolkit), span_of(record)}},
+                                     "the package states one toolkit, and its link-time code needs it",
+                                     "compile all sources of the component with one nvcc"));
+  } else if (seen) {
+    diagnostics.push_back(
+        make_error("P-DUPLICATE", "the component is declared twice",
+                   {{name, "declared here", contract.where}, {name, "and here", span_of(record)}}));
+  }
+  seen = true;
+  contract.component = name;
+  contract.version = other.version;
+  contract.toolkit = other.toolkit;
+  contract.where = span_of(record);
 }
 
 void read_entry(const Record& record, Contract& contract, bool& component_seen, Diagnostics& diagnostics) {
@@ -263,7 +284,8 @@ void read_entry(const Record& record, Contract& contract, bool& component_seen, 
 void check_component(const std::vector<const Record*>& records, Contract& contract, bool seen,
                      Diagnostics& diagnostics) {
   if (records.empty()) {
-    diagnostics.push_back(make_error("P-RECORD", "the objects hold no record", {}, "no annotation was found in any of them",
+    diagnostics.push_back(make_error("P-RECORD", "the objects hold no record", {},
+                                     "no annotation was found in any of them",
                                      "include <pipelink/component.h> and declare the component"));
     return;
   }
@@ -276,11 +298,12 @@ void check_component(const std::vector<const Record*>& records, Contract& contra
   std::set<std::string> told{name};
   for (const Record* record : records)
     if (const std::string other = text_of(*record, "component"); told.insert(other).second)
-      diagnostics.push_back(make_error("P-NAME", "the objects of one package belong to two components",
-                                       {{name, "the component", contract.where},
-                                        {other, fmt::format("{} {}", text_of(*record, "kind"), text_of(*record, "name")),
-                                         span_of(*record)}},
-                                       {}, "pack each component by itself"));
+      diagnostics.push_back(
+          make_error("P-NAME", "the objects of one package belong to two components",
+                     {{name, "the component", contract.where},
+                      {other, fmt::format("{} {}", text_of(*record, "kind"), text_of(*record, "name")),
+                       span_of(*record)}},
+                     {}, "pack each component by itself"));
 }
 
 }  // namespace
@@ -288,7 +311,9 @@ void check_component(const std::vector<const Record*>& records, Contract& contra
 Outcome<Contract> contract_from_records(const std::vector<Record>& records) {
   std::vector<const Record*> sorted;
   for (const Record& record : records) sorted.push_back(&record);
-  const auto key = [](const Record* record) -> const auto& { return record->entries; };
+  const auto key = [](const Record* record) -> const auto& {
+    return record->entries;
+  };
   std::sort(sorted.begin(), sorted.end(), [&](const Record* a, const Record* b) { return key(a) < key(b); });
   sorted.erase(std::unique(sorted.begin(), sorted.end(),
                            [&](const Record* a, const Record* b) { return key(a) == key(b); }),

@@ -22,23 +22,30 @@ bool unescape(std::string_view text, std::string& out) {
       continue;
     }
     if (++i >= text.size()) return false;
-    if (text[i] == 'n') out += '\n';
-    else if (text[i] == '\\') out += '\\';
-    else return false;
+    if (text[i] == 'n')
+      out += '\n';
+    else if (text[i] == '\\')
+      out += '\\';
+    else
+      return false;
   }
   return true;
 }
 
 void escape(std::string_view text, std::string& out) {
   for (const char c : text) {
-    if (c == '\n') out += "\\n";
-    else if (c == '\\') out += "\\\\";
-    else out += c;
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\\')
+      out += "\\\\";
+    else
+      out += c;
   }
 }
 
 bool is_key(std::string_view key) {
-  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+  return !key.empty() &&
+         std::all_of(key.begin(), key.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
 }
 
 }  // namespace
@@ -50,13 +57,15 @@ const std::string* Record::find(std::string_view key) const {
 }
 
 Outcome<Record> parse_record(std::string_view text) {
-  if (text.size() > kMaxRecord) return fault(fmt::format("it has {} bytes, the bound is {}", text.size(), kMaxRecord));
+  if (text.size() > kMaxRecord)
+    return fault(fmt::format("it has {} bytes, the bound is {}", text.size(), kMaxRecord));
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) text = text.substr(0, nul);
   if (!text.starts_with(kRecordMagic)) {
     const std::string_view line = text.substr(0, std::min(text.find('\n'), std::size_t{40}));
     if (!line.starts_with("pipelink-record/")) return fault("it does not begin with 'pipelink-record/1'");
     return make_error("I-FORMAT", fmt::format("record format '{}' is not known", line), {},
-                      "this PipeLink reads 'pipelink-record/1'", "use the PipeLink whose authoring headers were compiled");
+                      "this PipeLink reads 'pipelink-record/1'",
+                      "use the PipeLink whose authoring headers were compiled");
   }
   text.remove_prefix(kRecordMagic.size());
   Record record;

@@ -17,23 +17,29 @@ namespace {
 constexpr std::int64_t kMaxAlign = 1 << 16;
 constexpr int kMaxWarps = 32;
 
-bool power_of_two(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
+bool power_of_two(std::int64_t value) {
+  return value > 0 && (value & (value - 1)) == 0;
+}
 
 bool valid_toolkit(std::string_view text) {
   const std::size_t dot = text.find('.');
   const auto digits = [](std::string_view part) {
-    return !part.empty() && part.size() <= 4 && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return !part.empty() && part.size() <= 4 &&
+           std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
   };
   return dot != std::string_view::npos && digits(text.substr(0, dot)) && digits(text.substr(dot + 1));
 }
 
 bool valid_version(std::string_view text) {
-  return !text.empty() && text.size() <= 64 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f && c != '"' && c != '\\'; });
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
+    return c > ' ' && c < 0x7f && c != '"' && c != '\\';
+  });
 }
 
 /// Nobody else's machine has it at the same place.
-bool leaves_include_path(std::string_view header) { return header.starts_with('/') || header.find("..") != std::string_view::npos; }
+bool leaves_include_path(std::string_view header) {
+  return header.starts_with('/') || header.find("..") != std::string_view::npos;
+}
 
 class Validator {
  public:
@@ -68,15 +74,19 @@ class Validator {
  private:
   // ---- reporting: about the entry at hand
 
-  std::string entry() const { return name_.empty() ? std::string(kind_) : fmt::format("{} {}", kind_, name_); }
+  std::string entry() const {
+    return name_.empty() ? std::string(kind_) : fmt::format("{} {}", kind_, name_);
+  }
 
   void fail(std::string clause, std::string title, std::string reason = {}, std::string help = {}) {
-    diagnostics_.push_back(make_error(std::move(clause), std::move(title), {{contract_.component, entry(), where_}},
-                                      std::move(reason), std::move(help)));
+    diagnostics_.push_back(make_error(std::move(clause), std::move(title),
+                                      {{contract_.component, entry(), where_}}, std::move(reason),
+                                      std::move(help)));
   }
 
   void value(std::string_view what, std::string reason, std::string help = {}) {
-    fail("P-VALUE", fmt::format("{} of {} is out of range", what, entry()), std::move(reason), std::move(help));
+    fail("P-VALUE", fmt::format("{} of {} is out of range", what, entry()), std::move(reason),
+         std::move(help));
   }
 
   // ---- the contract as a whole
@@ -88,11 +98,14 @@ class Validator {
     if (const std::string fault = name_fault(contract_.component); !fault.empty())
       fail("P-NAME", fmt::format("'{}' is not a name for a component", contract_.component), "it " + fault);
     if (!valid_version(contract_.version))
-      fail("P-VALUE", fmt::format("'{}' is not a version", contract_.version), {}, "use a version such as 1.2.0");
+      fail("P-VALUE", fmt::format("'{}' is not a version", contract_.version), {},
+           "use a version such as 1.2.0");
     if (!valid_arch(contract_.arch))
-      fail("P-ARCH", fmt::format("'{}' is not an architecture", contract_.arch), {}, "use a name such as sm_90a");
+      fail("P-ARCH", fmt::format("'{}' is not an architecture", contract_.arch), {},
+           "use a name such as sm_90a");
     if (!valid_toolkit(contract_.toolkit))
-      fail("P-TOOLKIT", fmt::format("'{}' is not a toolkit version", contract_.toolkit), {}, "use MAJOR.MINOR, such as 13.0");
+      fail("P-TOOLKIT", fmt::format("'{}' is not a toolkit version", contract_.toolkit), {},
+           "use MAJOR.MINOR, such as 13.0");
   }
 
   template <class List>
@@ -106,7 +119,8 @@ class Validator {
         fail("P-NAME", fmt::format("'{}' is not a name for a {}", item.name, kind), "it " + fault);
       const auto [first, inserted] = seen.emplace(item.name, item.where);
       if (!inserted)
-        diagnostics_.push_back(make_error("P-DUPLICATE", fmt::format("{} '{}' is declared twice", kind, item.name),
+        diagnostics_.push_back(make_error("P-DUPLICATE",
+                                          fmt::format("{} '{}' is declared twice", kind, item.name),
                                           {{contract_.component, "declared here", first->second},
                                            {contract_.component, "and here", item.where}}));
     }
@@ -119,7 +133,8 @@ class Validator {
     Diagnostic error = make_error("P-VALUE", fmt::format("the roles have {} warps together", total), {},
                                   fmt::format("a block has at most {} warps", kMaxWarps));
     for (const Role& role : contract_.roles)
-      error.facts.push_back({contract_.component, fmt::format("role {}: {} warps", role.name, role.warps), role.where});
+      error.facts.push_back(
+          {contract_.component, fmt::format("role {}: {} warps", role.name, role.warps), role.where});
     diagnostics_.push_back(std::move(error));
   }
 
@@ -136,7 +151,8 @@ class Validator {
     bool good = true;
     for (const std::string& name : parsed->names()) {
       if (not_integer_.contains(name)) {
-        fail("P-EXPRESSION", fmt::format("{} of {} uses the fact '{}', which is no integer", what, entry(), name),
+        fail("P-EXPRESSION",
+             fmt::format("{} of {} uses the fact '{}', which is no integer", what, entry(), name),
              fmt::format("'{}' is evaluated in integers", text));
         good = false;
       } else if (!visible_.contains(name)) {
@@ -181,7 +197,8 @@ class Validator {
       if (registers % 8 != 0 || registers < 24 || registers > 256)
         value("registers", fmt::format("{} is not a multiple of 8 from 24 to 256", registers));
     if (role.registers_min > role.registers_max)
-      value("registers", fmt::format("the least, {}, is above the most, {}", role.registers_min, role.registers_max));
+      value("registers",
+            fmt::format("the least, {}, is above the most, {}", role.registers_min, role.registers_max));
   }
 
   void type(std::string_view what, const Type& type_value, bool may_be_void) {
@@ -210,9 +227,10 @@ class Validator {
     const bool owner = ring.direction == Direction::kExport;
     amount("stages_min", ring.stages_min, owner ? 1 : 0, 1024);
     amount("stages_max", ring.stages_max, owner ? 1 : 0, 1024);
-    if (ring.stages_min.expression.empty() && ring.stages_max.expression.empty() && ring.stages_max.number != 0 &&
-        ring.stages_min.number > ring.stages_max.number)
-      value("stages", fmt::format("the least, {}, is above the most, {}", ring.stages_min.number, ring.stages_max.number));
+    if (ring.stages_min.expression.empty() && ring.stages_max.expression.empty() &&
+        ring.stages_max.number != 0 && ring.stages_min.number > ring.stages_max.number)
+      value("stages", fmt::format("the least, {}, is above the most, {}", ring.stages_min.number,
+                                  ring.stages_max.number));
     if (owner && !ring.stage_bytes)
       fail("P-VALUE", fmt::format("{} does not say how many bytes a stage has", entry()),
            "a ring is placed from the claim of its owner", "state .stage_bytes");
@@ -221,8 +239,10 @@ class Validator {
     if (ring.transaction_bytes) amount("transaction_bytes", *ring.transaction_bytes, 0, (1 << 20) - 1);
     if (ring.empty_arrivals) amount("empty_arrivals", *ring.empty_arrivals, 1, (1 << 20) - 1);
     align(ring.align);
-    if (ring.tier < 0 || ring.tier > 100) value("tier", fmt::format("{} is not between 0 and 100", ring.tier));
-    if (ring.weight < 0 || ring.weight > 1000) value("weight", fmt::format("{} is not between 0 and 1000", ring.weight));
+    if (ring.tier < 0 || ring.tier > 100)
+      value("tier", fmt::format("{} is not between 0 and 100", ring.tier));
+    if (ring.weight < 0 || ring.weight > 1000)
+      value("weight", fmt::format("{} is not between 0 and 1000", ring.weight));
     live("live", ring.live);
   }
 
@@ -247,8 +267,8 @@ class Validator {
     if (owner && counted && !fact.value) value("value", "its owner states none");
     if (owner && !counted && fact.text_value.empty()) value("text_value", "its owner states none");
     if (fact.value && !fact.value->expression.empty()) expression("value", fact.value->expression);
-    if (fact.type == FactType::kBoolean && fact.value && fact.value->expression.empty() && fact.value->number != 0 &&
-        fact.value->number != 1)
+    if (fact.type == FactType::kBoolean && fact.value && fact.value->expression.empty() &&
+        fact.value->number != 0 && fact.value->number != 1)
       value("value", fmt::format("{} is neither 0 nor 1", fact.value->number));
     if (fact.settable) return settable(fact, owner, counted);
     if (!fact.domain.empty()) value("domain", "only a settable fact has one");
@@ -259,7 +279,8 @@ class Validator {
     if (!counted) return value("settable", "only integer and boolean facts can be set");
     if (fact.domain.empty())
       return value("domain", "a settable fact lists the values that it may take", "state .domain");
-    if (std::adjacent_find(fact.domain.begin(), fact.domain.end(), std::greater_equal<>{}) != fact.domain.end())
+    if (std::adjacent_find(fact.domain.begin(), fact.domain.end(), std::greater_equal<>{}) !=
+        fact.domain.end())
       value("domain", fmt::format("{} is not ascending", fmt::join(fact.domain, ", ")));
     if (!fact.value) return;
     if (!fact.value->expression.empty())
@@ -287,13 +308,16 @@ class Validator {
     for (const std::int64_t extent : tensor.tile)
       size = extent < 1 || extent > kMaxLayoutSize || size * extent > kMaxLayoutSize ? 0 : size * extent;
     if (size == 0)
-      value("tile", fmt::format("({}) has not between 1 and {} elements", fmt::join(tensor.tile, ", "), kMaxLayoutSize));
+      value("tile", fmt::format("({}) has not between 1 and {} elements", fmt::join(tensor.tile, ", "),
+                                kMaxLayoutSize));
     return size;
   }
 
   void layout(const TensorPort& tensor, std::int64_t size, bool registers) {
     if (tensor.layout.empty()) {
-      if (registers) fail("P-LAYOUT", fmt::format("{} has no layout", entry()), "registers are addressed by thread and value");
+      if (registers)
+        fail("P-LAYOUT", fmt::format("{} has no layout", entry()),
+             "registers are addressed by thread and value");
       return;
     }
     const ParsedLayout parsed = parse_layout(tensor.layout);
@@ -303,7 +327,8 @@ class Validator {
     const std::int64_t threads = tensor.scope == "warp" ? 32 : tensor.scope == "warpgroup" ? 128 : 0;
     if (registers && threads != 0 && parsed->threads() != threads)
       return fail("P-LAYOUT", fmt::format("the layout of {} is not for a {}", entry(), tensor.scope),
-                  fmt::format("its first mode has {} threads, a {} has {}", parsed->threads(), tensor.scope, threads));
+                  fmt::format("its first mode has {} threads, a {} has {}", parsed->threads(), tensor.scope,
+                              threads));
     if (const std::string fault = cover_fault(*parsed, size); !fault.empty())
       fail("P-LAYOUT", fmt::format("the layout of {} does not cover its tile exactly once", entry()), fault);
   }
@@ -319,8 +344,8 @@ class Validator {
       return fail("P-VALUE", fmt::format("{} is carried by the unknown callable '{}'", entry(), tensor.via));
     const auto count = static_cast<int>(found->parameters.size());
     if (tensor.parameter < 0 || tensor.parameter >= count)
-      value("parameter", fmt::format("callable '{}' has {} parameters, numbered from 0; {} is none of them", tensor.via,
-                                     count, tensor.parameter));
+      value("parameter", fmt::format("callable '{}' has {} parameters, numbered from 0; {} is none of them",
+                                     tensor.via, count, tensor.parameter));
   }
 
   void check(const Phase& phase) {
@@ -376,7 +401,8 @@ class Validator {
           kind_ = "fact";
           name_ = path.front();
           where_ = by_name[path.front()]->where;
-          fail("P-EXPRESSION", fmt::format("the value of {} depends on itself", entry()), fmt::format("{}", fmt::join(path, " -> ")));
+          fail("P-EXPRESSION", fmt::format("the value of {} depends on itself", entry()),
+               fmt::format("{}", fmt::join(path, " -> ")));
         });
   }
 
@@ -398,7 +424,8 @@ class Validator {
           kind_ = "phase";
           name_ = path.front();
           where_ = by_name[path.front()]->where;
-          fail("P-VALUE", fmt::format("{} begins after itself", entry()), fmt::format("{}", fmt::join(path, " after ")));
+          fail("P-VALUE", fmt::format("{} begins after itself", entry()),
+               fmt::format("{}", fmt::join(path, " after ")));
         });
   }
 
@@ -413,16 +440,18 @@ class Validator {
     if (region.type.empty()) value("type", "it is not stated");
     if (leaves_include_path(region.header))
       value("header", fmt::format("'{}' is not a path below an include directory", region.header));
-    if (region.size < 1 || region.size > 4096) value("size", fmt::format("{} is not between 1 and 4096", region.size));
+    if (region.size < 1 || region.size > 4096)
+      value("size", fmt::format("{} is not between 1 and 4096", region.size));
     if (!power_of_two(region.align) || region.align > 128)
       value("align", fmt::format("{} is not a power of two up to 128", region.align));
     std::set<std::string> seen;
     for (const Field& field : region.fields) {
       if (field.name.empty() || !seen.insert(field.name).second)
         fail("P-DUPLICATE", fmt::format("field '{}' of the parameters is listed twice", field.name));
-      if (field.offset < 0 || field.size < 1 || field.offset > region.size || field.size > region.size - field.offset)
-        value(fmt::format("field '{}'", field.name),
-              fmt::format("offset {} and size {} do not fit {} bytes", field.offset, field.size, region.size));
+      if (field.offset < 0 || field.size < 1 || field.offset > region.size ||
+          field.size > region.size - field.offset)
+        value(fmt::format("field '{}'", field.name), fmt::format("offset {} and size {} do not fit {} bytes",
+                                                                 field.offset, field.size, region.size));
     }
   }
 
@@ -434,11 +463,13 @@ class Validator {
     where_ = provider.where;
     if (!valid_cpp_name(provider.symbol) || provider.symbol.find(':') != std::string::npos)
       fail("P-HOST", fmt::format("'{}' is not a symbol for the host provider", provider.symbol));
-    if (provider.arguments.empty()) fail("P-HOST", "the host provider does not name the type of its arguments");
+    if (provider.arguments.empty())
+      fail("P-HOST", "the host provider does not name the type of its arguments");
     if (provider.header.empty() || leaves_include_path(provider.header))
       fail("P-HOST", "the host provider does not name its header",
            fmt::format("'{}' is not a path below an include directory", provider.header));
-    if (provider.abi < 1) fail("P-HOST", "the host provider has no ABI version", fmt::format("its value is {}", provider.abi));
+    if (provider.abi < 1)
+      fail("P-HOST", "the host provider has no ABI version", fmt::format("its value is {}", provider.abi));
     if (!contract_.parameters)
       fail("P-HOST", "the host provider has no parameters to fill", {}, "declare PIPELINK_PARAMETERS");
   }
@@ -453,6 +484,8 @@ class Validator {
 
 }  // namespace
 
-Diagnostics validate(const Contract& contract) { return Validator(contract).run(); }
+Diagnostics validate(const Contract& contract) {
+  return Validator(contract).run();
+}
 
 }  // namespace pipelink::contract

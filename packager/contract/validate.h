@@ -6,7 +6,8 @@
 
 namespace pipelink::contract {
 
-/// All errors of the contract, in a fixed order. P-NAME, P-DUPLICATE, P-VALUE, P-EXPRESSION, P-LAYOUT, P-HOST, P-ARCH.
+/// All errors of the contract, in a fixed order. P-NAME, P-DUPLICATE, P-VALUE, P-EXPRESSION, P-LAYOUT,
+/// P-HOST, P-ARCH.
 Diagnostics validate(const Contract& contract);
 
 }  // namespace pipelink::contract

@@ -43,7 +43,9 @@ std::map<std::string, Values> entries_of(const contract::Contract& contract) {
   return entries;
 }
 
-std::string shown(const std::string& value) { return value.empty() ? "none" : value; }
+std::string shown(const std::string& value) {
+  return value.empty() ? "none" : value;
+}
 
 }  // namespace
 
@@ -64,7 +66,8 @@ std::vector<std::string> contract_differences(const contract::Contract& a, const
         return found == from.end() ? std::string() : found->second;
       };
       if (text(values) != text(other->second))
-        lines.push_back(fmt::format("  {}: {} {} -> {}", entry, key, shown(text(values)), shown(text(other->second))));
+        lines.push_back(
+            fmt::format("  {}: {} {} -> {}", entry, key, shown(text(values)), shown(text(other->second))));
     }
   }
   for (const auto& [entry, values] : right)

@@ -56,7 +56,8 @@ std::string during(std::string_view word, const std::vector<std::string>& phases
 
 std::vector<std::string> row(const Role& role) {
   return {role.name, fmt::format("{} warps, aligned to {}", role.warps, role.align_warps),
-          fmt::format("registers {}", range(std::to_string(role.registers_min), std::to_string(role.registers_max)))};
+          fmt::format("registers {}",
+                      range(std::to_string(role.registers_min), std::to_string(role.registers_max)))};
 }
 
 std::vector<std::string> row(const Callable& callable) {
@@ -67,7 +68,8 @@ std::vector<std::string> row(const Callable& callable) {
 }
 
 std::vector<std::string> row(const Buffer& buffer) {
-  return {buffer.name, fmt::format("{} bytes, aligned to {}", to_text(buffer.bytes), buffer.align), during("live in", buffer.live)};
+  return {buffer.name, fmt::format("{} bytes, aligned to {}", to_text(buffer.bytes), buffer.align),
+          during("live in", buffer.live)};
 }
 
 std::vector<std::string> row(const Ring& ring) {
@@ -87,7 +89,8 @@ std::vector<std::string> row(const Ring& ring) {
 }
 
 std::vector<std::string> row(const Mbarriers& mbarriers) {
-  return {mbarriers.name, fmt::format("{} with {} arrivals each", to_text(mbarriers.count), to_text(mbarriers.arrivals))};
+  return {mbarriers.name,
+          fmt::format("{} with {} arrivals each", to_text(mbarriers.count), to_text(mbarriers.arrivals))};
 }
 
 std::vector<std::string> row(const NamedBarrier& barrier) {
@@ -101,13 +104,18 @@ std::vector<std::string> row(const Fact& fact) {
           fact.settable ? fmt::format("settable to {}", fmt::join(fact.domain, ", ")) : std::string()};
 }
 
-std::vector<std::string> row(const Requirement& requirement) { return {requirement.name, requirement.expression}; }
+std::vector<std::string> row(const Requirement& requirement) {
+  return {requirement.name, requirement.expression};
+}
 
 std::vector<std::string> row(const TensorPort& tensor) {
-  return {std::string(enum_name(tensor.direction)), tensor.name,
-          fmt::format("{} {}", tensor.element, fmt::join(tensor.tile, " x ")),
-          fmt::format("in {} of a {}", tensor.space, tensor.scope),
-          tensor.via.empty() ? std::string() : fmt::format("by parameter {} of {}", tensor.parameter, tensor.via), tensor.layout};
+  return {
+      std::string(enum_name(tensor.direction)),
+      tensor.name,
+      fmt::format("{} {}", tensor.element, fmt::join(tensor.tile, " x ")),
+      fmt::format("in {} of a {}", tensor.space, tensor.scope),
+      tensor.via.empty() ? std::string() : fmt::format("by parameter {} of {}", tensor.parameter, tensor.via),
+      tensor.layout};
 }
 
 std::vector<std::string> row(const Phase& phase) {
@@ -124,7 +132,9 @@ std::string parameters_text(const Contract& contract) {
   std::string out;
   if (contract.parameters) {
     const ParameterRegion& region = *contract.parameters;
-    Table table{fmt::format("parameters: {} of {}, {} bytes, aligned to {}", region.type, region.header, region.size, region.align), {}};
+    Table table{fmt::format("parameters: {} of {}, {} bytes, aligned to {}", region.type, region.header,
+                            region.size, region.align),
+                {}};
     for (const Field& field : region.fields)
       table.add({field.name, fmt::format("offset {}", field.offset), fmt::format("{} bytes", field.size)});
     if (table.rows.empty()) table.add({"no field is listed"});
@@ -147,8 +157,11 @@ std::string parameters_text(const Contract& contract) {
 
 std::string inspect_text(const Package& package) {
   const Contract& contract = package.contract;
-  std::string out = fmt::format("{} {} for {}, toolkit {}\n", contract.component, contract.version, contract.arch, contract.toolkit);
-  if (!package.file.empty()) out += fmt::format("{}, package format {}, sha256 {}\n", package.file, package.manifest.format, package.sha256);
+  std::string out = fmt::format("{} {} for {}, toolkit {}\n", contract.component, contract.version,
+                                contract.arch, contract.toolkit);
+  if (!package.file.empty())
+    out += fmt::format("{}, package format {}, sha256 {}\n", package.file, package.manifest.format,
+                       package.sha256);
   entry_lists(contract, [&](std::string_view key, std::string_view, const auto& list) {
     Table table{title_of(key), {}};
     for (const auto& entry : list) {
@@ -159,7 +172,8 @@ std::string inspect_text(const Package& package) {
     out += table.text();
   });
   out += parameters_text(contract);
-  Table data{"static data that can be written: one instance only", {}}, weak{"functions that other packages may define too", {}};
+  Table data{"static data that can be written: one instance only", {}},
+      weak{"functions that other packages may define too", {}};
   for (const std::string& name : contract.mutable_data) data.add({name});
   for (const std::string& item : contract.weak) weak.add({item.substr(0, item.find(' '))});
   out += data.text() + weak.text();
@@ -173,7 +187,8 @@ std::string inspect_json(const Package& package) {
   using Json = nlohmann::ordered_json;
   Outcome<Json> contract = parse_json(to_json(package.contract), "contract");
   Json code = Json::array();
-  for (const std::string& bytes : package.ltoir) code.push_back(Json{{"size", bytes.size()}, {"sha256", sha256_hex(bytes)}});
+  for (const std::string& bytes : package.ltoir)
+    code.push_back(Json{{"size", bytes.size()}, {"sha256", sha256_hex(bytes)}});
   return json_text(Json{{"file", package.file},
                         {"sha256", package.sha256},
                         {"format", package.manifest.format},

@@ -25,8 +25,8 @@ void must(int status) {
   if (status != ARCHIVE_OK) std::abort();
 }
 
-bool read_members(archive* reader, std::uint64_t total, const ArchiveLimits& limits, std::vector<ArchiveMember>& members,
-                  std::string& fault) {
+bool read_members(archive* reader, std::uint64_t total, const ArchiveLimits& limits,
+                  std::vector<ArchiveMember>& members, std::string& fault) {
   const auto library = [&] {
     const char* text = archive_error_string(reader);
     fault = text != nullptr ? text : "it is no archive";
@@ -58,7 +58,8 @@ bool read_members(archive* reader, std::uint64_t total, const ArchiveLimits& lim
     ArchiveMember member{name, std::string(static_cast<std::size_t>(size), '\0')};
     std::size_t have = 0;
     while (have < member.bytes.size()) {
-      const la_ssize_t got = archive_read_data(reader, member.bytes.data() + have, member.bytes.size() - have);
+      const la_ssize_t got =
+          archive_read_data(reader, member.bytes.data() + have, member.bytes.size() - have);
       if (got < 0) return library();
       if (got == 0) {
         fault = fmt::format("member '{}' is cut short", member.name);

@@ -21,7 +21,8 @@ struct ArchiveLimits {
   std::uint64_t member_size = std::uint64_t{1} << 30;
 };
 
-/// The members, in order. Only what write_archive writes is accepted, byte for byte; `fault` says why it is not.
+/// The members, in order. Only what write_archive writes is accepted, byte for byte; `fault` says why it is
+/// not.
 bool read_archive(std::string_view bytes, const ArchiveLimits& limits, std::vector<ArchiveMember>& members,
                   std::string& fault);
 

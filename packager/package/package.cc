@@ -22,10 +22,13 @@ constexpr std::size_t kMaxContract = std::size_t{16} << 20;
 constexpr std::string_view kManifestName = "manifest.json";
 constexpr std::string_view kContractName = "contract.json";
 
-std::string code_name(std::size_t index) { return fmt::format("code.{}.ltoir", index); }
+std::string code_name(std::size_t index) {
+  return fmt::format("code.{}.ltoir", index);
+}
 
 /// `members` are those behind the manifest.
-std::string manifest_text(const Manifest& manifest, const std::vector<ArchiveMember>& members, std::size_t first) {
+std::string manifest_text(const Manifest& manifest, const std::vector<ArchiveMember>& members,
+                          std::size_t first) {
   Json list = Json::array();
   for (std::size_t i = first; i < members.size(); ++i)
     list.push_back(Json{{"name", members[i].name},
@@ -56,7 +59,8 @@ class Reader {
 
  private:
   Diagnostic damaged(std::string reason) const {
-    return make_error("I-PACKAGE", fmt::format("'{}' is not a package, or is damaged", name_), {}, std::move(reason));
+    return make_error("I-PACKAGE", fmt::format("'{}' is not a package, or is damaged", name_), {},
+                      std::move(reason));
   }
 
   bool names(std::string& fault) const {
@@ -87,8 +91,9 @@ class Reader {
     if (!json.is_object() || !json.contains("format") || !json["format"].is_number_integer())
       return {damaged("the manifest states no format version")};
     if (json["format"] != kPackageFormat)
-      return {make_error("I-FORMAT", fmt::format("package format {} of '{}' is not known", json["format"].dump(), name_), {},
-                         fmt::format("this PipeLink reads format {}", kPackageFormat),
+      return {make_error("I-FORMAT",
+                         fmt::format("package format {} of '{}' is not known", json["format"].dump(), name_),
+                         {}, fmt::format("this PipeLink reads format {}", kPackageFormat),
                          "use the PipeLink that packed it, or pack the component again with this one")};
     const std::pair<std::string_view, std::string*> texts[] = {{"name", &package_.manifest.name},
                                                                {"version", &package_.manifest.version},
@@ -97,7 +102,8 @@ class Reader {
     std::size_t known = 2;  // format, members
     for (const auto& [key, value] : texts) {
       const auto found = json.find(std::string(key));
-      if (found == json.end() || !found->is_string()) return {damaged(fmt::format("the manifest has no text '{}'", key))};
+      if (found == json.end() || !found->is_string())
+        return {damaged(fmt::format("the manifest has no text '{}'", key))};
       *value = found->get_ref<const std::string&>();
       ++known;
     }
@@ -110,30 +116,35 @@ class Reader {
 
   Diagnostics digests() const {
     if (list_.size() != members_.size() - 1)
-      return {damaged(fmt::format("the manifest lists {} members, {} are there", list_.size(), members_.size() - 1))};
+      return {damaged(
+          fmt::format("the manifest lists {} members, {} are there", list_.size(), members_.size() - 1))};
     Diagnostics found;
     for (std::size_t i = 1; i < members_.size(); ++i) {
       const ArchiveMember& member = members_[i];
       const Json& item = list_[i - 1];
-      const bool complete = item.is_object() && item.size() == 3 && item.contains("name") && item.contains("size") &&
-                            item.contains("sha256");
+      const bool complete = item.is_object() && item.size() == 3 && item.contains("name") &&
+                            item.contains("size") && item.contains("sha256");
       if (!complete || item["name"] != member.name)
         return {damaged(fmt::format("the manifest does not list member '{}' in its place", member.name))};
       if (item["size"] == member.bytes.size() && item["sha256"] == sha256_hex(member.bytes)) continue;
-      found.push_back(make_error("I-DIGEST", fmt::format("member '{}' of '{}' does not match its digest", member.name, name_),
-                                 {{"manifest", fmt::format("sha256 {}", item["sha256"].dump(-1, ' ', false, Json::error_handler_t::replace)), {}},
-                                  {member.name, fmt::format("sha256 \"{}\"", sha256_hex(member.bytes)), {}}},
-                                 {}, "fetch or pack it again"));
+      found.push_back(make_error(
+          "I-DIGEST", fmt::format("member '{}' of '{}' does not match its digest", member.name, name_),
+          {{"manifest",
+            fmt::format("sha256 {}", item["sha256"].dump(-1, ' ', false, Json::error_handler_t::replace)),
+            {}},
+           {member.name, fmt::format("sha256 \"{}\"", sha256_hex(member.bytes)), {}}},
+          {}, "fetch or pack it again"));
     }
     return found;
   }
 
   Outcome<Package> contract() {
-    Outcome<contract::Contract> read = contract::from_json(members_[1].bytes, fmt::format("{}:{}", name_, kContractName));
+    Outcome<contract::Contract> read =
+        contract::from_json(members_[1].bytes, fmt::format("{}:{}", name_, kContractName));
     if (!read) return read.diagnostics;
     const Manifest& manifest = package_.manifest;
-    if (read->component != manifest.name || read->version != manifest.version || read->arch != manifest.arch ||
-        read->toolkit != manifest.toolkit)
+    if (read->component != manifest.name || read->version != manifest.version ||
+        read->arch != manifest.arch || read->toolkit != manifest.toolkit)
       return damaged("manifest and contract differ in name, version, architecture or toolkit");
     if (Diagnostics found = contract::validate(*read); has_error(found)) return found;
     package_.contract = std::move(*read);
@@ -151,7 +162,9 @@ class Reader {
 
 }  // namespace
 
-Outcome<Package> parse_package(std::string_view bytes, std::string_view name) { return Reader(bytes, name).run(); }
+Outcome<Package> parse_package(std::string_view bytes, std::string_view name) {
+  return Reader(bytes, name).run();
+}
 
 Outcome<Package> read_package(const std::string& path) {
   const Outcome<std::string> bytes = read_file(path);
@@ -165,15 +178,19 @@ Outcome<contract::Contract> read_contract(const std::string& path) {
   return std::move(package->contract);
 }
 
-Outcome<std::string> package_bytes(const contract::Contract& contract, const std::vector<std::string>& ltoir) {
+Outcome<std::string> package_bytes(const contract::Contract& contract,
+                                   const std::vector<std::string>& ltoir) {
   if (ltoir.empty() || ltoir.size() > kMaxCode)
-    return make_error("P-LTOIR", fmt::format("a package has from 1 to {} objects, not {}", kMaxCode, ltoir.size()));
-  std::vector<ArchiveMember> members{{std::string(kManifestName), {}}, {std::string(kContractName), to_json(contract)}};
+    return make_error("P-LTOIR",
+                      fmt::format("a package has from 1 to {} objects, not {}", kMaxCode, ltoir.size()));
+  std::vector<ArchiveMember> members{{std::string(kManifestName), {}},
+                                     {std::string(kContractName), to_json(contract)}};
   if (members[1].bytes.size() > kMaxContract)
     return make_error("P-VALUE", "the contract is too large", {},
                       fmt::format("it has {} bytes, the bound is {}", members[1].bytes.size(), kMaxContract));
   for (const std::string& code : ltoir) members.push_back({code_name(members.size() - 2), code});
-  const Manifest manifest{kPackageFormat, contract.component, contract.version, contract.arch, contract.toolkit};
+  const Manifest manifest{kPackageFormat, contract.component, contract.version, contract.arch,
+                          contract.toolkit};
   members[0].bytes = manifest_text(manifest, members, 1);
   return write_archive(members);
 }

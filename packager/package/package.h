@@ -1,6 +1,6 @@
-// The package file, .plk: an ustar archive of manifest.json, contract.json and code.N.ltoir, in this order, with all
-// metadata zero. Reading trusts nothing: sizes are bounded and digests verified before anything behind the manifest is
-// parsed.
+// The package file, .plk: an ustar archive of manifest.json, contract.json and code.N.ltoir, in this order,
+// with all metadata zero. Reading trusts nothing: sizes are bounded and digests verified before anything
+// behind the manifest is parsed.
 #pragma once
 
 #include <string>
@@ -27,8 +27,8 @@ struct Package {
   std::string file;    ///< file name, without directories
 };
 
-/// I-FILE, I-PACKAGE (no such archive, or damaged), I-DIGEST (a member is not what the manifest says), I-FORMAT (another
-/// format version), I-JSON (contract).
+/// I-FILE, I-PACKAGE (no such archive, or damaged), I-DIGEST (a member is not what the manifest says),
+/// I-FORMAT (another format version), I-JSON (contract).
 Outcome<Package> read_package(const std::string& path);
 
 /// As read_package, for bytes at hand; `name` is what messages call them.

@@ -1,0 +1,130 @@
+"""Mistakes in calls and projects: each is refused when configuring, by name."""
+import stat
+import sys
+
+from support import Project, fresh, main, check, expect_match, run
+
+KERNEL = "a.cu"
+BASE = f"pipelink_add_component(a SOURCES {KERNEL})\npipelink_add_component(b SOURCES {KERNEL})\n"
+
+# (what is written, the message as a regular expression over its text with single blanks)
+COMPONENT_CASES = [
+    ("pipelink_add_component(a SOURCES a.cu HEADERS a.h)", r"component\(a\): unknown keyword 'HEADERS' \(after SOURCES\)"),
+    ("pipelink_add_component(a a.cu)", r"component\(a\): unknown argument 'a.cu'"),
+    ("pipelink_add_component(a SOURCES a.cu USES)", r"component\(a\): no value after USES"),
+    ("pipelink_add_component(a USES b)", r"component\(a\): SOURCES is missing"),
+    ("pipelink_add_component(a SOURCES none.cu)", r"source file '.*none.cu' does not exist"),
+    ("pipelink_add_component(A SOURCES a.cu)", r"'A' is not a PipeLink name"),
+    ("pipelink_add_component(a__b SOURCES a.cu)", r"'a__b' is not a PipeLink name"),
+    (BASE + "pipelink_add_component(a SOURCES a.cu)", r"component\(a\): a target of this name exists already"),
+    ("pipelink_add_component(a SOURCES a.cu TILELANG a.py)", r"TILELANG is not available yet"),
+    ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES 90a-real)", r"'90a-real' asks for one kind of code; write '90a'"),
+    ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES 90a-virtual)", r"'90a-virtual' asks for one kind of code"),
+    ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES all)", r"architecture 'all' does not name one"),
+    ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES all-major)", r"architecture 'all-major' does not name one"),
+    ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES native)", r"architecture 'native' does not name one"),
+    ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES sm_90a)", r"architecture 'sm_90a': write '90a'"),
+    ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES 90a 90a)", r"an architecture is listed twice"),
+    ("pipelink_add_component(a SOURCES a.cu COMPILE_OPTIONS -G)", r"'-G' in COMPILE_OPTIONS: device debug code cannot"),
+    ("set(CMAKE_CUDA_FLAGS \"-O2 -G\")\n" + BASE, r"'-G' in CMAKE_CUDA_FLAGS: device debug code cannot"),
+    ("set(CMAKE_CUDA_COMPILER_VERSION 12.4.99)\n" + BASE, r"needs CUDA 13.0 or newer; '.*' is of CUDA 12.4.99"),
+]
+
+COMPOSITION_CASES = [
+    ("pipelink_add_composition(k COMPONENTS a none)", r"composition\(k\): there is no component 'none'"),
+    ("add_library(t INTERFACE)\npipelink_add_composition(k COMPONENTS a t)", r"'t' is a target, but not a component"),
+    ("pipelink_add_composition(k COMPONENTS a a)", r"'a' is listed twice; use INSTANCES a AS"),
+    ("pipelink_add_composition(k)", r"COMPONENTS is missing"),
+    ("pipelink_add_composition(k COMPONENTS a CONTORL)", r"unknown keyword 'CONTORL' \(after COMPONENTS\)"),
+    ("pipelink_add_composition(k COMPONENTS a BIND)", r"no value after BIND"),
+    ("pipelink_add_composition(k COMPONENTS a BIND a.x)", r"BIND: 'a.x' is not <a.port>=<b.port>"),
+    ("pipelink_add_composition(k COMPONENTS a SET x=1)", r"SET: 'x=1' is not <owner.fact>=<value>"),
+    ("pipelink_add_composition(k COMPONENTS a SET a.x=1 a.x=2)", r"SET: 'a.x' is set twice"),
+    ("pipelink_add_composition(k COMPONENTS a LINK_OPTIONS fast)", r"LINK_OPTIONS: unknown option 'fast'; there are"),
+    ("pipelink_add_composition(k COMPONENTS a INSTANCES a a0 a1)", r"expected AS after 'a'"),
+    ("pipelink_add_composition(k COMPONENTS a INSTANCES a AS)", r"INSTANCES: no name after 'a AS'"),
+    ("pipelink_add_composition(k COMPONENTS a INSTANCES c AS c0)", r"INSTANCES: 'c' is not one of COMPONENTS"),
+    ("pipelink_add_composition(k COMPONENTS a INSTANCES a AS x x)", r"INSTANCES: the name 'x' is used twice"),
+    ("pipelink_add_composition(k COMPONENTS 100a:a)", r"'100a:a': 100a is not one of the composition's architectures"),
+    ("pipelink_add_composition(k COMPONENTS fast:a)", r"'fast:a': 'fast' is not an architecture"),
+    ("pipelink_add_composition(k ARCHITECTURES 100a COMPONENTS a)", r"'a' has no package for architecture 100a; it has: 90a"),
+    ("pipelink_add_component(c SOURCES a.cu COMPILE_OPTIONS --use_fast_math)\n"
+     "pipelink_add_composition(k COMPONENTS a c CONTROL)",
+     r"CONTROL: conflicting compile options: 'a' has '' and 'c' has '--use_fast_math'"),
+    ("pipelink_add_component(c SOURCES a.cu COMPILE_OPTIONS -DN=1)\npipelink_add_component(d SOURCES a.cu COMPILE_OPTIONS -DN=2)\n"
+     "pipelink_add_composition(k COMPONENTS c d CONTROL)",
+     r"CONTROL: conflicting compile options: 'c' has -DN=1 and 'd' has -DN=2"),
+]
+
+INSTALL_CASES = [
+    ("pipelink_install(K COMPONENTS a)", r"pipelink_install\(K\): NAMESPACE is missing"),
+    ("pipelink_install(K COMPONENTS a NAMESPACE K)", r"NAMESPACE 'K' is not a name with '::' at its end"),
+    ("pipelink_install(K COMPONENTS none NAMESPACE K::)", r"there is no component 'none'"),
+    ("pipelink_install(K COMPONENTS a NAMESPACE K::)", r"VERSION is missing, and the project has none"),
+    ("pipelink_install(K COMPONENTS a NAMESPACE K:: VERSION new)", r"VERSION 'new' is not a version"),
+    ("pipelink_add_component(c SOURCES a.cu USES a)\npipelink_install(K COMPONENTS c NAMESPACE K:: VERSION 1)",
+     r"'c' USES 'a', whose headers its users need"),
+    ("pipelink_import_package(i FILES none.sm_90a.plk)", r"package\(i\): '.*none.sm_90a.plk' does not exist"),
+    ("pipelink_import_package(i FILES a.cu)", r"'.*a.cu' is not named <component>.sm_<architecture>.plk"),
+    ("pipelink_add_to_bundle(none)", r"there is no composition 'none'"),
+]
+
+
+def refused(cases, before=""):
+    def test(options):
+        project = Project(options, options.work / "arguments", "empty")
+        project.configure()  # once, so that the compilers are known
+        for text, pattern in cases:
+            (project.source / "case.cmake").write_text(before + text + "\n")
+            project.configure_fails(pattern)
+        print(f"ok: {len(cases)} mistakes refused")
+
+    return test
+
+
+def project_of(options, name, text):
+    folder = fresh(options.work / name)
+    (folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\n" + text)
+    (folder / "a.cu").write_text("")
+    return folder
+
+
+def configure(options, folder, **env):
+    return run([options.cmake, "-S", folder, "-B", folder / "build", "-G", "Ninja",
+                f"-DCMAKE_PREFIX_PATH={options.pipelink}"], env=env)
+
+
+def languages(options):
+    find = "find_package(PipeLink REQUIRED)\n"
+    folder = project_of(options, "cuda only", "project(p LANGUAGES CUDA)\n" + find)
+    status, text = configure(options, folder)
+    check(status != 0, "a CUDA-only project was accepted")
+    expect_match(r"needs the language CXX.*write project\(p LANGUAGES CXX CUDA\)", text, "a CUDA-only project")
+
+    folder = project_of(options, "cxx only", "project(p LANGUAGES CXX)\n" + find + BASE)
+    status, text = configure(options, folder)
+    check(status != 0, "a component without CUDA was accepted")
+    expect_match(r"component\(a\): the project has not enabled the language CUDA .*write project\(p LANGUAGES CXX CUDA\)",
+                 text, "a component in a project without CUDA")
+
+
+def old_toolkit(options):
+    folder = project_of(options, "old toolkit", "project(p LANGUAGES CXX)\nfind_package(PipeLink REQUIRED)\n")
+    nvcc = folder / "nvcc"
+    nvcc.write_text("#!/bin/sh\necho 'Cuda compilation tools, release 12.4, V12.4.99'\n")
+    nvcc.chmod(nvcc.stat().st_mode | stat.S_IXUSR)
+    status, text = configure(options, folder, CUDACXX=str(nvcc))
+    check(status != 0, "CUDA 12 was accepted")
+    expect_match(r"PipeLink needs CUDA 13.0 or newer; '.*nvcc' is of CUDA 12.4.99", text, "an old toolkit")
+    status, text = configure(options, folder, CUDACXX="/nowhere/nvcc")
+    expect_match(r"'/nowhere/nvcc' is not an nvcc that can be run", text, "an nvcc that is not there")
+
+
+if __name__ == "__main__":
+    sys.exit(main({
+        "component": refused(COMPONENT_CASES),
+        "composition": refused(COMPOSITION_CASES, BASE),
+        "install": refused(INSTALL_CASES, BASE),
+        "languages": languages,
+        "old-toolkit": old_toolkit,
+    }))

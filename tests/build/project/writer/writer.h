@@ -1,0 +1,13 @@
+#pragma once
+
+namespace writer {
+
+struct Parameters {
+  float* out;
+};
+
+struct Arguments {
+  float* out;
+};
+
+}  // namespace writer

@@ -1,0 +1,207 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "packager/base/render.h"
+#include "packager/contract/validate.h"
+#include "tests/unit/packager/fixture.h"
+
+namespace pipelink::contract {
+namespace {
+
+std::string messages(const std::function<void(Contract&)>& change) {
+  Contract contract = test::sample_contract();
+  change(contract);
+  return render_text(validate(contract));
+}
+
+/// "clause title | reason" of the only diagnostic.
+std::string only(const std::function<void(Contract&)>& change) {
+  Contract contract = test::sample_contract();
+  change(contract);
+  const Diagnostics found = validate(contract);
+  CAPTURE(render_text(found));
+  CHECK(found.size() == 1);
+  return found.empty() ? std::string()
+                       : fmt::format("{} {} | {}", found[0].clause, found[0].title, found[0].reason);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("validate");
+
+TEST_CASE("the sample is valid") {
+  CHECK(messages([](Contract&) {}) == "");
+}
+
+TEST_CASE("whole messages") {
+  CHECK(messages([](Contract& c) { c.roles[0].registers_max = 250; }) ==
+        "error[P-VALUE]: registers of role consumer is out of range\n  demo: role consumer (demo.cu:10)\n"
+        "  = reason: 250 is not a multiple of 8 from 24 to 256\n");
+  CHECK(messages([](Contract& c) { c.buffers[1].name = "stage"; }) ==
+        "error[P-DUPLICATE]: buffer 'stage' is declared twice\n  demo: declared here (demo.cu:40)\n  demo: "
+        "and here (demo.cu:41)\n");
+  CHECK(messages([](Contract& c) {
+          c.roles[0].warps = 24;
+          c.roles[1].warps = 12;
+        }) ==
+        "error[P-VALUE]: the roles have 36 warps together\n  demo: role consumer: 24 warps (demo.cu:10)\n"
+        "  demo: role producer: 12 warps (demo.cu:20)\n  = reason: a block has at most 32 warps\n");
+  CHECK(messages([](Contract& c) { c.tensors[0].layout = "((4,8,4),(2,2,32)):((2,256,4096),(1,2048,4))"; }) ==
+        "error[P-LAYOUT]: the layout of tensor acc does not cover its tile exactly once\n  demo: tensor acc "
+        "(demo.cu:90)\n"
+        "  = reason: tile element 4 is held twice, by thread 0 value 4 and thread 2 value 0\n");
+  CHECK(messages([](Contract& c) { c.buffers[0].bytes.expression = "tile_m * (group"; }) ==
+        "error[P-EXPRESSION]: bytes of buffer stage is not an expression\n  demo: buffer stage (demo.cu:40)\n"
+        "  = reason: 'tile_m * (group', column 16: expected ')', found the end\n");
+}
+
+TEST_CASE("header") {
+  CHECK(only([](Contract& c) { c.component = "Demo"; }) ==
+        "P-NAME 'Demo' is not a name for a component | it has the character 'D'");
+  CHECK(only([](Contract& c) { c.version = ""; }) == "P-VALUE '' is not a version | ");
+  CHECK(only([](Contract& c) { c.arch = "90a"; }) == "P-ARCH '90a' is not an architecture | ");
+  CHECK(only([](Contract& c) { c.toolkit = "13"; }) == "P-TOOLKIT '13' is not a toolkit version | ");
+}
+
+TEST_CASE("entries") {
+  CHECK(only([](Contract& c) { c.roles[1].name = "pro__ducer"; }) ==
+        "P-NAME 'pro__ducer' is not a name for a role | it has '__'");
+  CHECK(only([](Contract& c) { c.roles[1].warps = 0; }) ==
+        "P-VALUE warps of role producer is out of range | 0 is not between 1 and 32");
+  CHECK(only([](Contract& c) { c.roles[1].align_warps = 3; }) ==
+        "P-VALUE align_warps of role producer is out of range | 3 is not a power of two up to 32");
+  CHECK(only([](Contract& c) { c.roles[1].registers_min = 48; }) ==
+        "P-VALUE registers of role producer is out of range | the least, 48, is above the most, 40");
+  CHECK(only([](Contract& c) { c.callables[0].phases = {"rest"}; }) ==
+        "P-VALUE phases of callable act names the unknown phase 'rest' | its phases are load, work");
+  CHECK(only([](Contract& c) { c.callables[0].parameters[1].size = 0; }) ==
+        "P-VALUE parameter 1 of callable act is out of range | 'int' has 0 bytes");
+  CHECK(only([](Contract& c) { c.callables[0].result.name = ""; }) ==
+        "P-VALUE result of callable act is out of range | the type has no name");
+  CHECK(only([](Contract& c) { c.buffers[0].align = 48; }) ==
+        "P-VALUE align of buffer stage is out of range | 48 is not a power of two up to 65536");
+  CHECK(only([](Contract& c) { c.buffers[1].bytes.number = 0; }) ==
+        "P-VALUE bytes of buffer table is out of range | 0 is not between 1 and 1073741824");
+  CHECK(only([](Contract& c) { c.buffers[0].live = {"gone"}; }) ==
+        "P-VALUE live of buffer stage names the unknown phase 'gone' | its phases are load, work");
+  CHECK(only([](Contract& c) { c.buffers[0].bytes.expression = "tile_n"; }) ==
+        "P-EXPRESSION bytes of buffer stage uses the unknown name 'tile_n' | known are group, interleave, "
+        "operands.stages, pages.stages, scale, tile_m");
+  CHECK(only([](Contract& c) { c.buffers[0].bytes.expression = "scale * 2"; }) ==
+        "P-EXPRESSION bytes of buffer stage uses the fact 'scale', which is no integer | 'scale * 2' is "
+        "evaluated in integers");
+  CHECK(only([](Contract& c) { c.rings[0].stages_min.number = 9; }) ==
+        "P-VALUE stages of ring operands is out of range | the least, 9, is above the most, 8");
+  CHECK(only([](Contract& c) { c.rings[0].stage_bytes.reset(); }) ==
+        "P-VALUE ring operands does not say how many bytes a stage has | a ring is placed from the claim of "
+        "its owner");
+  CHECK(only([](Contract& c) { c.rings[0].weight = -1; }) ==
+        "P-VALUE weight of ring operands is out of range | -1 is not between 0 and 1000");
+  CHECK(only([](Contract& c) {
+          c.rings[0].empty_arrivals = Amount{0, ""};
+        }) == "P-VALUE empty_arrivals of ring operands is out of range | 0 is not between 1 and 1048575");
+  CHECK(only([](Contract& c) { c.mbarriers[0].count.number = 0; }) ==
+        "P-VALUE count of mbarriers done is out of range | 0 is not between 1 and 4096");
+  CHECK(only([](Contract& c) { c.named_barriers[0].threads.number = 100; }) ==
+        "P-VALUE threads of named_barrier sync is out of range | 100 is not a multiple of 32");
+  CHECK(only([](Contract& c) {
+          c.requirements[0].expression = "tile_m >";
+        }).starts_with("P-EXPRESSION expression of requirement whole is not an expression | "));
+}
+
+TEST_CASE("facts") {
+  CHECK(only([](Contract& c) {
+          c.facts[0].value = Amount{5, ""};
+        }) == "P-VALUE value of fact group is out of range | 5 is not among 4, 8, 16");
+  CHECK(only([](Contract& c) {
+          c.facts[0].domain = {4, 8, 8};
+        }) == "P-VALUE domain of fact group is out of range | 4, 8, 8 is not ascending");
+  CHECK(only([](Contract& c) { c.facts[0].domain.clear(); }) ==
+        "P-VALUE domain of fact group is out of range | a settable fact lists the values that it may take");
+  CHECK(only([](Contract& c) { c.facts[0].settable = false; }) ==
+        "P-VALUE domain of fact group is out of range | only a settable fact has one");
+  CHECK(only([](Contract& c) {
+          c.facts[0].value = Amount{0, "tile_m"};
+        }) ==
+        "P-VALUE value of fact group is out of range | the default of a settable fact is a number, not an "
+        "expression");
+  CHECK(only([](Contract& c) { c.facts[1].settable = true; }) ==
+        "P-VALUE settable of fact interleave is out of range | only the owner can declare a fact settable");
+  CHECK(only([](Contract& c) {
+          c.facts[1].value = Amount{2, ""};
+        }) == "P-VALUE value of fact interleave is out of range | 2 is neither 0 nor 1");
+  CHECK(only([](Contract& c) { c.facts[2].text_value = ""; }) ==
+        "P-VALUE text_value of fact scale is out of range | its owner states none");
+  CHECK(only([](Contract& c) { c.facts[3].value.reset(); }) ==
+        "P-VALUE value of fact tile_m is out of range | its owner states none");
+  CHECK(only([](Contract& c) {
+          c.facts[3].value = Amount{0, "tile_m * 2"};
+        }) == "P-EXPRESSION the value of fact tile_m depends on itself | tile_m -> tile_m");
+  CHECK(only([](Contract& c) {
+          c.facts.push_back(c.facts[3]);
+          c.facts.back().name = "tile_n";
+          c.facts.back().value = Amount{0, "tile_m + 1"};
+          c.facts[3].value = Amount{0, "tile_n * 2"};
+        }) == "P-EXPRESSION the value of fact tile_m depends on itself | tile_m -> tile_n -> tile_m");
+}
+
+TEST_CASE("tensors") {
+  CHECK(only([](Contract& c) { c.tensors[0].space = "cloud"; }).starts_with("P-VALUE space of tensor acc"));
+  CHECK(
+      only([](Contract& c) { c.tensors[0].scope = "warp"; }) ==
+      "P-LAYOUT the layout of tensor acc is not for a warp | its first mode has 128 threads, a warp has 32");
+  CHECK(only([](Contract& c) { c.tensors[0].layout = ""; }) ==
+        "P-LAYOUT tensor acc has no layout | registers are addressed by thread and value");
+  CHECK(only([](Contract& c) { c.tensors[0].layout = "(128"; }) ==
+        "P-LAYOUT the layout of tensor acc cannot be read | '(128', column 5: expected ')'");
+  CHECK(only([](Contract& c) {
+          c.tensors[0].tile = {64, 0};
+        }) == "P-VALUE tile of tensor acc is out of range | (64, 0) has not between 1 and 4194304 elements");
+  CHECK(only([](Contract& c) {
+          c.tensors[0].tile = {std::int64_t{1} << 40, std::int64_t{1} << 40};
+        }).starts_with("P-VALUE tile of tensor acc"));
+  CHECK(only([](Contract& c) { c.tensors[0].via = "nobody"; }) ==
+        "P-VALUE tensor acc is carried by the unknown callable 'nobody' | ");
+  CHECK(only([](Contract& c) { c.tensors[0].via = ""; }) ==
+        "P-VALUE via of tensor acc is out of range | a tensor in registers is carried by a callable");
+  CHECK(only([](Contract& c) { c.tensors[0].parameter = 1; }) ==
+        "P-VALUE parameter of tensor acc is out of range | callable 'mask' has 1 parameters, numbered from "
+        "0; 1 is none of them");
+}
+
+TEST_CASE("phases, parameters, host") {
+  CHECK(only([](Contract& c) { c.phases[0].after = {"work"}; }) ==
+        "P-VALUE phase load begins after itself | load after work after load");
+  CHECK(only([](Contract& c) {
+          c.phases[0].after_previous = {"gone"};
+        }).starts_with("P-VALUE after_previous of phase load names the unknown phase 'gone'"));
+  CHECK(only([](Contract& c) { c.parameters->fields[2].size = 12; }) ==
+        "P-VALUE field 'n' of parameters is out of range | offset 16 and size 12 do not fit 24 bytes");
+  CHECK(only([](Contract& c) { c.parameters->fields[2].name = "in"; }) ==
+        "P-DUPLICATE field 'in' of the parameters is listed twice | ");
+  CHECK(only([](Contract& c) {
+          c.parameters->header = "/usr/include/demo.h";
+        }).starts_with("P-VALUE header of parameters"));
+  CHECK(only([](Contract& c) { c.parameters->size = 5000; }).starts_with("P-VALUE size of parameters"));
+  CHECK(only([](Contract& c) { c.parameters.reset(); }) ==
+        "P-HOST the host provider has no parameters to fill | ");
+  CHECK(only([](Contract& c) { c.host->symbol = "a::b"; }) ==
+        "P-HOST 'a::b' is not a symbol for the host provider | ");
+  CHECK(only([](Contract& c) { c.host->abi = 0; }) ==
+        "P-HOST the host provider has no ABI version | its value is 0");
+}
+
+TEST_CASE("all errors, not the first") {
+  Contract contract = test::sample_contract();
+  contract.roles[0].warps = 0;
+  contract.buffers[0].align = 3;
+  contract.phases[0].after = {"nothing"};
+  contract.host->arguments = "";
+  CHECK(validate(contract).size() == 4);
+}
+
+TEST_SUITE_END();
+
+}  // namespace pipelink::contract

@@ -1,0 +1,150 @@
+#include "linker/place/explain.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "linker/place/solve.h"
+#include "packager/base/catalog.h"
+#include "random_problem.h"
+
+using namespace pipelink;
+using namespace pipelink::place;
+using namespace pipelink::place::test;
+
+namespace {
+
+NamedBarrier barrier(int i) {
+  NamedBarrier b;
+  b.name = "n" + std::to_string(i);
+  b.owner = "o";
+  return b;
+}
+
+}  // namespace
+
+TEST_CASE("the claims named are too many, and none of them is needless") {
+  int seen = 0, by_search = 0;
+  for (int seed = 1; seed <= 1500; ++seed) {
+    Random random(static_cast<std::uint64_t>(seed));
+    Problem p = random_problem(random, random.between(3, 9), random.below(2) == 1);
+    p.barriers.clear();
+    p.target.shared_bytes = random.between(20, 34) * 8;
+    const auto s = solve(p);
+    if (s) continue;
+    ++seen;
+    REQUIRE(s.diagnostics.size() == 1);
+    const Diagnostic& d = s.diagnostics[0];
+    REQUIRE(d.clause == "L-SMEM");
+    by_search += d.reason.find("no placement") == 0;
+    auto only = [&](const std::set<std::string>& names) {
+      Problem part = p;
+      std::erase_if(part.buffers, [&](const Buffer& b) { return !names.count(b.name); });
+      return solve(part);
+    };
+    std::set<std::string> names;
+    for (const LabelledFact& f : d.facts) names.insert(f.text.substr(0, f.text.find(' ')));
+    CHECK(names.size() == d.facts.size());
+    CHECK_FALSE(only(names));
+    if (d.reason.find("sum to") == std::string::npos)
+      for (const std::string& name : names) {
+        std::set<std::string> less = names;
+        less.erase(name);
+        CHECK(only(less));
+      }
+  }
+  CHECK(seen > 300);
+  MESSAGE(seen << " infeasible problems, " << by_search << " explained by search");
+}
+
+TEST_CASE("facts say size, stages, alignment and lifetime") {
+  const auto s = solve(load("moe42inf"));
+  REQUIRE_FALSE(s);
+  const LabelledFact& f = s.diagnostics[0].facts[0];
+  CHECK(f.owner == "gu");
+  CHECK(f.text ==
+        "gu.b takes 49152 bytes (3 stages of 16384 bytes of ring gu), aligned to 1024, live in gateup, "
+        "gu_prefetch");
+  CHECK(f.where.file == "moe42inf.pl");
+  CHECK(f.where.line == 25);
+}
+
+TEST_CASE("too many named barriers") {
+  Problem p;
+  for (int i = 0; i < 20; ++i) p.barriers.push_back(barrier(i));
+  const auto s = solve(p);
+  REQUIRE_FALSE(s);
+  CHECK(s.diagnostics[0].clause == "L-BARRIERS");
+  CHECK(s.diagnostics[0].facts.size() == 16);
+  CHECK(s.diagnostics[0].facts[0].text == "named barrier n0, always live");
+  CHECK(s.diagnostics[0].reason == "no two of these 16 named barriers may share an id, and there are 15 ids");
+}
+
+TEST_CASE("too many tensor-memory columns") {
+  Problem p;
+  for (int i = 0; i < 3; ++i) {
+    TensorColumns t;
+    t.name = "t" + std::to_string(i);
+    t.columns = 256;
+    p.tensor_columns.push_back(t);
+  }
+  const auto s = solve(p);
+  REQUIRE_FALSE(s);
+  CHECK(s.diagnostics[0].clause == "L-COLUMNS");
+  CHECK(s.diagnostics[0].reason == "no two of these 3 claims may share columns, and they sum to 768 of 512");
+}
+
+TEST_CASE("all errors of a problem are reported") {
+  Problem p = load("moe42inf");
+  for (int i = 0; i < 20; ++i) p.barriers.push_back(barrier(i));
+  for (Role& r : p.roles) r.warps = 28;
+  const auto s = solve(p);
+  REQUIRE_FALSE(s);
+  std::set<std::string> clauses;
+  for (const Diagnostic& d : s.diagnostics) {
+    clauses.insert(d.clause);
+    CHECK(find_clause(d.clause) != nullptr);
+  }
+  CHECK(clauses == std::set<std::string>{"L-BARRIERS", "L-SMEM", "L-WARPS"});
+}
+
+TEST_CASE("why a ring is not deeper") {
+  const Problem p = load("moe42v");
+  const Solution s = *solve(p);
+  const Explanation gu = why_not_deeper(p, s, "gu");
+  CHECK(gu.proven);
+  CHECK(gu.text ==
+        "at depth 4 (with comb=2 disp=2 dn=3), 7 claims that may not share sum to 244736 of 232448 bytes");
+  CHECK(gu.facts.size() == 7);
+  CHECK(why_not_deeper(p, s, "none").text == "there is no ring none");
+  const Problem attn = load("attn");
+  CHECK(why_not_deeper(attn, *solve(attn), "k").text == "ring k has its greatest depth, 6");
+}
+
+TEST_CASE("a limit that does not suffice is said") {
+  Problem p = load("cut20_0");
+  const auto s = solve(p, 0);
+  if (!s) {
+    CHECK(s.diagnostics[0].clause == "L-UNKNOWN");
+    CHECK(s.diagnostics[0].reason.find("within 0 units of work") != std::string::npos);
+  } else {
+    CHECK(s->rlimit_used == 0);
+  }
+}
+
+TEST_CASE("a problem that means nothing is refused") {
+  Problem p;
+  p.phases = {{"a", {"b"}, {}}, {"b", {"a"}, {}}};
+  auto s = solve(p);
+  REQUIRE_FALSE(s);
+  CHECK(s.diagnostics[0].clause == "I-INSTANCE");
+  CHECK(s.diagnostics[0].title == "the phases' order has a cycle within one iteration");
+  p = {};
+  Buffer b;
+  b.name = "b";
+  b.align = 48;
+  b.live = {"nowhere"};
+  p.buffers = {b, b};
+  CHECK(validate(p).size() == 7);
+}
