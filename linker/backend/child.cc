@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ bool write_all(int fd, const std::string& bytes) {
 }
 
 [[noreturn]] void child_main(const ChildLimits& limits, const std::function<std::string()>& work, int out, int err) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // an ended build leaves no compiler running
   dup2(err, STDERR_FILENO);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null >= 0) {

@@ -32,6 +32,15 @@ std::string foreign_functions(const CubinFacts& found, const std::string& kernel
   return out;
 }
 
+/// A kernel that sets registers is launched with all that a thread may have; one that does not, with what it needs. Where
+/// the file would give a thread more than an instruction can name, the compiler says 255.
+bool registers_fit(const GatePlan& plan, int found) {
+  constexpr int kNameable = 255;
+  const bool capped = plan.registers == kNameable / 8 * 8;
+  if (plan.sets_registers) return found == plan.registers || (capped && found == kNameable);
+  return found > 0 && found <= (capped ? kNameable : plan.registers);
+}
+
 }  // namespace
 
 Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const std::string& log) {
@@ -39,21 +48,26 @@ Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const st
   const auto number = [](const char* what, long long planned, long long is, const char* help) {
     return Row{{what, std::to_string(planned), std::to_string(is), planned == is}, help};
   };
+  // An array that no code refers to is left out.
+  const auto shared = [&](const char* what, long long planned, long long is, const char* help) {
+    return found.shared_bytes == 0 ? Row{{what, std::to_string(planned), "unused", true}, help} : number(what, planned, is, help);
+  };
   std::vector<Row> rows = {
       {{"kernel", plan.kernel, found.has_kernel ? plan.kernel : "none", found.has_kernel}, "the glue lost its entry; report this"},
       {{"other functions", "none", foreign.empty() ? "none" : foreign, foreign.empty()},
        "a call was not inlined: keep calls direct, and mark large functions __inline_hint__ or __forceinline__"},
       number("threads", plan.threads, found.max_threads, "the roles' warps and the kernel's bounds do not agree; report this"),
-      number("registers at entry", plan.registers, found.registers,
-             "lower a role's registers.min, or give its code less to keep alive"),
+      {{"registers at entry", fmt::format("{}{}", plan.sets_registers ? "" : "at most ", plan.registers),
+        std::to_string(found.registers), registers_fit(plan, found.registers)},
+       "lower a role's registers.min, or give its code less to keep alive"},
       {{"setmaxnreg", plan.sets_registers ? "honoured" : "not used", found.sets_registers ? "honoured" : "not used",
         plan.sets_registers == found.sets_registers},
        "the compiler dropped it: an indirect call, -G or an object without LTO-IR does that"},
       number("barriers", plan.barriers, found.barriers,
              "a barrier id was computed or written into the code: claim PIPELINK_NAMED_BARRIERs and choose among them by branching"),
-      number("shared bytes", plan.shared_bytes, found.shared_bytes,
+      shared("shared bytes", plan.shared_bytes, found.shared_bytes,
              "a component defines shared memory of its own: claim it with PIPELINK_BUFFER"),
-      number("shared alignment", plan.shared_align, found.shared_align, "a component defines shared memory of its own"),
+      shared("shared alignment", plan.shared_align, found.shared_align, "a component defines shared memory of its own"),
   };
   GateReport report;
   Diagnostics diagnostics;

@@ -34,7 +34,7 @@ std::string text_of(std::size_t size, const auto& fill) {
 std::string compile_glue(const LowerRequest& request, std::string& ltoir) {
   Nvrtc api;
   std::string error;
-  if (!Nvrtc::load(api, error)) return failure("T-NVRTC", error);
+  if (!Nvrtc::load(api, error)) return failure("T-TOOLKIT", error);
   nvrtcProgram program = nullptr;
   const std::string arch = "--gpu-architecture=" + request.arch;
   const char* options[] = {arch.c_str(), "-dlto", "-rdc=true", "-std=c++20"};
@@ -60,7 +60,7 @@ std::string link_in_child(const LowerRequest& request) {
 
   NvJitLink api;
   std::string error;
-  if (!NvJitLink::load(api, error)) return failure("T-NVJITLINK", error);
+  if (!NvJitLink::load(api, error)) return failure("T-TOOLKIT", error);
   const auto link_start = std::chrono::steady_clock::now();
   const std::string arch = "-arch=" + request.arch, keep = "-kernels-used=" + request.kernel;
   const char* options[] = {arch.c_str(), "-lto", "-O3", "-optimize-unused-variables", keep.c_str(),
@@ -120,7 +120,11 @@ Outcome<Lowered> lower(const LowerRequest& request) {
     return tool_error(request, "T-CHILD", "the vendor's linker gave no answer", "its reply is not readable");
   const std::string log = head.value("log", "");
   if (const std::string clause = head.value("clause", ""); !clause.empty()) {
-    Diagnostic d = tool_error(request, clause, clause == "T-NVRTC" ? "the glue does not compile" : "nvJitLink failed", log);
+    const char* title = clause == "T-NVRTC"     ? "the glue does not compile"
+                        : clause == "T-TOOLKIT" ? "the CUDA toolkit's libraries cannot be used"
+                                                : "nvJitLink failed";
+    Diagnostic d = tool_error(request, clause, title, log);
+    if (clause == "T-TOOLKIT") d.help = "`pipelink doctor` shows what was found";
     if (clause == "T-NVRTC") d.help = "a callable's types must be known to both sides; see the kept glue";
     return d;
   }

@@ -31,7 +31,7 @@ struct Lowered {
   double link_ms = 0;   ///< nvJitLink, from create to the cubin
 };
 
-/// T-NVRTC, T-NVJITLINK, T-CHILD (with the signal or the limit, and the inputs); L-GATE for what the log must not say.
+/// T-TOOLKIT, T-NVRTC, T-NVJITLINK, T-CHILD (with the signal or the limit, and the inputs); L-GATE for what the log must not say.
 Outcome<Lowered> lower(const LowerRequest& request);
 
 /// The versions and places of the vendor's libraries, for `pipelink doctor`; `error` if one cannot be loaded.

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "linker/codegen/host_header.h"
 #include "linker/link.h"
@@ -44,12 +46,38 @@ struct OutputFile {
   const std::string* bytes;
 };
 
-/// All or, for what cannot be written, an error; files that are equal already keep their time.
+/// All of them or, with an error, none: each is written under a name of its own first, and then renamed. Files that are
+/// equal already keep their time.
 Diagnostics write_outputs(const std::string& directory, const std::vector<OutputFile>& files) {
-  for (const OutputFile& file : files)
-    if (Outcome<bool> written = write_file_if_changed(directory + "/" + file.name, *file.bytes); !written)
-      return written.diagnostics;
-  return {};
+  struct Staged {
+    std::string temporary, path;
+  };
+  std::vector<Staged> staged;
+  Diagnostics wrong;
+  const auto unwritable = [&](const std::string& path, std::string reason) {
+    wrong.push_back(make_error("I-WRITE", fmt::format("cannot write '{}'", path), {}, std::move(reason)));
+  };
+  for (const OutputFile& file : files) {
+    const std::string path = directory + "/" + file.name;
+    std::error_code none;
+    if (std::filesystem::is_directory(path, none)) {
+      unwritable(path, "it is a directory");
+      break;
+    }
+    if (const Outcome<std::string> old = read_file(path, file.bytes->size()); old && *old == *file.bytes) continue;
+    staged.push_back({fmt::format("{}.{}.new", path, ::getpid()), path});
+    if (Outcome<bool> written = write_file(staged.back().temporary, *file.bytes); !written) {
+      unwritable(path, written.diagnostics.front().reason);
+      break;
+    }
+  }
+  for (const Staged& file : staged) {
+    std::error_code error;
+    if (wrong.empty()) std::filesystem::rename(file.temporary, file.path, error);
+    if (error) unwritable(file.path, error.message());
+    if (!wrong.empty()) std::filesystem::remove(file.temporary, error);
+  }
+  return wrong;
 }
 
 }  // namespace

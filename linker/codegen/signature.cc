@@ -10,8 +10,8 @@ namespace pipelink {
 namespace {
 
 bool is_builtin_word(std::string_view word) {
-  static constexpr std::array<std::string_view, 15> kWords = {
-      "void", "bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "const", "volatile",
+  static constexpr std::array<std::string_view, 16> kWords = {
+      "void", "bool", "__nv_bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "const", "volatile",
       "__restrict__", "pipelink::Self", "__int128"};
   for (std::string_view known : kWords)
     if (word == known) return true;
@@ -24,27 +24,35 @@ bool is_builtin_word(std::string_view word) {
   return false;
 }
 
-/// The stand-in for a type that the glue cannot see: passed the same way, as large and as aligned.
-std::string opaque(const contract::Type& type) {
-  const char last = type.name.empty() ? ' ' : type.name.back();
-  const bool reference = type.name.find('&') != std::string::npos;
-  if (reference) return "unsigned char&";
-  if (last == '*' || type.name.find("*)") != std::string::npos) return "void*";
-  return fmt::format("struct __align__({}) {{ unsigned char bytes[{}]; }}", type.align, type.size);
+/// nvcc's front end spells `bool` as `__nv_bool` in the names of types.
+std::string spelt(const std::string& name) {
+  static constexpr std::string_view kBool = "__nv_bool";
+  std::string out = name;
+  for (std::size_t at = out.find(kBool); at != std::string::npos; at = out.find(kBool)) out.replace(at, kBool.size(), "bool");
+  return out;
 }
+
+bool is_reference(const contract::Type& type) { return type.name.find('&') != std::string::npos; }
+
+bool is_pointer(const contract::Type& type) {
+  std::string_view name = type.name;
+  if (name.ends_with("__restrict__")) name.remove_suffix(std::string_view("__restrict__").size());
+  while (name.ends_with(' ')) name.remove_suffix(1);
+  return name.ends_with('*') || name.ends_with("*const") || name.find("*)") != std::string_view::npos;
+}
+
+/// The stand-in for a type that the glue cannot see, passed the same way.
+std::string opaque(const contract::Type& type) { return is_reference(type) ? "unsigned char&" : "void*"; }
 
 void add(SignatureText& text, const std::string& alias, const contract::Type& type) {
   if (is_builtin_type(type.name)) {
-    text.aliases.push_back(fmt::format("using {} = {};", alias, type.name));
+    text.aliases.push_back(fmt::format("using {} = {};", alias, spelt(type.name)));
     return;
   }
   text.aliases.push_back("#ifdef PIPELINK_CONTROL");
-  text.aliases.push_back(fmt::format("using {} = {};", alias, type.name));
+  text.aliases.push_back(fmt::format("using {} = {};", alias, spelt(type.name)));
   text.aliases.push_back("#else");
-  const std::string stand_in = opaque(type);
-  text.aliases.push_back(stand_in.starts_with("struct ")
-                             ? fmt::format("struct __align__({}) {} {{ unsigned char bytes[{}]; }};", type.align, alias, type.size)
-                             : fmt::format("using {} = {};", alias, stand_in));
+  text.aliases.push_back(fmt::format("using {} = {};", alias, opaque(type)));
   text.aliases.push_back("#endif");
 }
 
@@ -66,10 +74,14 @@ bool is_builtin_type(const std::string& name) {
   return true;
 }
 
+bool needs_definition(const contract::Type& type) {
+  return !is_builtin_type(type.name) && !is_reference(type) && !is_pointer(type);
+}
+
 SignatureText signature_text(const std::string& symbol, const contract::Callable& callable) {
   SignatureText text;
   if (is_builtin_type(callable.result.name)) {
-    text.result = callable.result.name;
+    text.result = spelt(callable.result.name);
   } else {
     text.result = symbol + "__result";
     add(text, text.result, callable.result);

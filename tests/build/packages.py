@@ -5,7 +5,7 @@ import sys
 
 from support import Project, check, expect_match, fresh, main, must_run, run
 
-BUILD = ["compile app.cc", "compile demo.host.cc", "compile demo.images.cc", "ld app", "link demo.sm_90a"]
+BUILD = ["compile app.cc", "compile demo.entry.cc", "compile demo.images.cc", "ld app", "link demo.sm_90a"]
 RELINK = ["compile demo.images.cc", "ld app", "link demo.sm_90a"]
 
 

@@ -3,8 +3,11 @@
 
 namespace extra {
 
-PIPELINK_ROLE(idle, .warps = 4, .registers = {24, 64})(pipelink::Self self) {
-  if (idle.thread(self) == 4096) __trap();
+PIPELINK_BUFFER(marks, .bytes = 384);
+
+PIPELINK_ROLE(mark, .warps = 12, .registers = {24, 64})(pipelink::Self self) {
+  const unsigned i = mark.thread(self);
+  static_cast<volatile unsigned char*>(marks.data(self))[i] = 1;
 }
 
 }  // namespace extra

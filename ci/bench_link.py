@@ -1,0 +1,174 @@
+"""Times what a user of a composition waits for. See `bench-link`; docs of the keys are in `measure`.
+
+Each composition is built in a copy of its sources, against PipeLink's build tree, so that edits hurt nobody.
+Times are medians of wall-clock times in milliseconds.
+"""
+import argparse
+import json
+import os
+import re
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(bench VERSION 1.0.0 LANGUAGES CXX CUDA)
+find_package(PipeLink REQUIRED)
+add_subdirectory(components)
+add_subdirectory(compositions/{name})
+"""
+
+
+def run(command, cwd=None):
+    """Returns (milliseconds, megabytes at most of the command or one that it started)."""
+    begin = time.perf_counter()
+    with tempfile.TemporaryFile() as output:
+        child = subprocess.Popen([str(c) for c in command], cwd=cwd, stdout=output, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(child.pid, 0)
+        elapsed = (time.perf_counter() - begin) * 1000
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            output.seek(0)
+            sys.exit("failed: " + " ".join(map(str, command)) + "\n" + output.read().decode(errors="replace"))
+    return elapsed, usage.ru_maxrss / 1024
+
+
+def median(values):
+    return round(statistics.median(values), 1)
+
+
+class Bench:
+    def __init__(self, options, name):
+        self.name, self.repeat = name, options.repeat
+        self.source, self.build_dir = options.work / name / "src", options.work / name / "build"
+        shutil.rmtree(options.work / name, ignore_errors=True)
+        self.source.mkdir(parents=True)
+        shutil.copytree(options.root / "components", self.source / "components")
+        shutil.copytree(options.root / "compositions" / name, self.source / "compositions" / name)
+        (self.source / "CMakeLists.txt").write_text(PROJECT.format(name=name))
+        self.tool = next(p for p in options.pipelink.rglob("pipelink") if p.is_file() and os.access(p, os.X_OK))
+        run(["cmake", "-S", self.source, "-B", self.build_dir, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+             "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DCMAKE_PREFIX_PATH={options.pipelink}"])
+        self.build()
+        self.composition = next(self.build_dir.rglob(f"{name}.sm_*.composition.json"))
+        described = json.loads(self.composition.read_text())
+        self.arch = described["arch"]
+        self.packages = [(self.composition.parent / c["package"]).resolve() for c in described["components"]]
+
+    def build(self):
+        return run(["cmake", "--build", self.build_dir, "--target", f"{self.name}.cubin"])[0]
+
+    def link(self):
+        """The link command: its time, its memory, and what it says of its passes."""
+        with tempfile.TemporaryDirectory() as folder:
+            times, peaks, passes = [], [], []
+            for _ in range(self.repeat):
+                elapsed, peak = run([self.tool, "link", self.composition, "-o", folder, "--quiet",
+                                     "--timings", f"{folder}/timings.json"])
+                times.append(elapsed)
+                peaks.append(peak)
+                passes.append(json.loads(Path(folder, "timings.json").read_text()))
+        of_pass = {key: median(p[key] for p in passes) for key in ("nvjitlink_ms", "check_ms", "place_ms")}
+        return {**of_pass, "link_ms": median(times), "max_rss_mb": round(max(peaks), 1)}
+
+    def compile_command(self, ending):
+        for entry in json.loads((self.build_dir / "compile_commands.json").read_text()):
+            if entry["file"].endswith(ending):
+                return shlex.split(entry["command"])
+        sys.exit(f"compile_commands.json has no file that ends in {ending}")
+
+    def time_compile(self, ending):
+        command = self.compile_command(ending)
+        return median(run(command, cwd=self.build_dir)[0] for _ in range(self.repeat))
+
+    def component(self, package):
+        return package.name.split(".")[0]
+
+    def source_of(self, component):
+        return next((self.source / "components" / component).rglob(f"{component}.cu"))
+
+    def time_pack(self, package):
+        plan = package.with_name(package.name + ".plan").read_text().splitlines()
+        with tempfile.TemporaryDirectory() as folder:
+            command = [self.tool, *plan, "-o", f"{folder}/{package.name}"]
+            return median(run(command)[0] for _ in range(self.repeat))
+
+    def rebuild_after_editing(self, components):
+        """Each edit gives each component a new fact, so that its package changes."""
+        times = []
+        for n in range(self.repeat):
+            for component in components:
+                path = self.source_of(component)
+                path.write_text(path.read_text() + f"namespace {component} {{ PIPELINK_FACT(bench_{n}_{len(components)}, int, {n}); }}\n")
+            times.append(self.build())
+        return median(times)
+
+    def settable_fact(self):
+        for package in self.packages:
+            text = subprocess.run([self.tool, "inspect", package, "--json"], check=True, capture_output=True, text=True)
+            for fact in json.loads(text.stdout)["contract"].get("facts", []):
+                if fact.get("settable") and len(fact.get("domain", [])) > 1:
+                    return self.component(package), fact["name"], fact["domain"]
+        return None
+
+    def rebuild_after_setting(self):
+        """With CMake's own run, which notices the edit. None if no fact is settable."""
+        settable = self.settable_fact()
+        if not settable:
+            return None
+        owner, fact, domain = settable
+        path = self.source / "compositions" / self.name / "CMakeLists.txt"
+        original = path.read_text()
+        times = []
+        for n in range(self.repeat + 1):
+            value = domain[n % len(domain)]
+            path.write_text(re.sub(r"(pipelink_add_composition\(\s*" + self.name + r"\b)",
+                                   rf"\1\n  SET {owner}.{fact}={value}", original, count=1))
+            times.append(self.build())
+        path.write_text(original)
+        self.build()
+        return median(times[1:])
+
+    def whole_program(self):
+        """The control: all sources in one unit, compiled by nvcc. None if the composition has none."""
+        unit = f"{self.name}.{self.arch}.control.cu"
+        if not (self.composition.parent / unit).exists():
+            return None
+        run(["cmake", "--build", self.build_dir, "--target", f"{self.name}.control"])
+        return self.time_compile("/" + unit)
+
+    def measure(self):
+        owner = self.packages[0]
+        name = self.component(owner)
+        line = {"composition": self.name, **self.link()}
+        line["compile_ms"] = self.time_compile(f"/{name}.cu")
+        line["pack_ms"] = self.time_pack(owner)
+        line["owner"] = name
+        line["rebuild_set_ms"] = self.rebuild_after_setting()
+        line["whole_program_nvcc_ms"] = self.whole_program()
+        line["rebuild_owner_ms"] = self.rebuild_after_editing([name])
+        line["rebuild_all_ms"] = self.rebuild_after_editing([self.component(p) for p in dict.fromkeys(self.packages)])
+        return line
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", required=True, type=Path)
+    parser.add_argument("--pipelink", required=True, type=Path)
+    parser.add_argument("--work", required=True, type=Path)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("compositions", nargs="*")
+    options = parser.parse_args()
+    folder = options.root / "compositions"
+    names = options.compositions or sorted(p.parent.name for p in folder.glob("*/CMakeLists.txt"))
+    for name in names:
+        print(json.dumps(Bench(options, name).measure()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

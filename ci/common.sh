@@ -1,0 +1,26 @@
+# Sourced by the scripts here: where the project is, how to say what happens.
+# shellcheck shell=bash
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+jobs="$(nproc)"
+
+say() { printf '== %s\n' "$*"; }
+fail() {
+  printf 'error: %s\n' "$*" >&2
+  exit 2
+}
+
+# Whether $1 is an nvcc of CUDA 13.
+is_cuda_13() { [ -x "$1" ] && "$1" --version 2>/dev/null | grep -q 'release 13\.'; }
+
+# Every build folder is made alike: Ninja, ccache where it is installed, compile commands for lint and editors.
+configure() { # configure FOLDER OPTION...
+  local folder="$1"
+  shift
+  local launcher=()
+  if command -v ccache >/dev/null; then
+    launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+  fi
+  cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "${launcher[@]}" "$@"
+}

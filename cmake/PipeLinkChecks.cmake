@@ -1,0 +1,128 @@
+#[=======================================================================[.rst:
+PipeLinkChecks
+--------------
+
+What PipeLink's commands check about their arguments. Internal: the names begin with ``_pipelink``.
+An error names the command, the offending word and what would be right.
+#]=======================================================================]
+
+include_guard(GLOBAL)
+
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.25)
+
+# Where a target's PIPELINK_LAUNCHER comes from if nobody sets it.
+define_property(TARGET PROPERTY PIPELINK_LAUNCHER
+                BRIEF_DOCS "Command that runs PipeLink's pack and link commands of this target (like a compiler launcher)"
+                INITIALIZE_FROM_VARIABLE PIPELINK_LAUNCHER)
+
+# After cmake_parse_arguments(… arg …): refuses unknown words, keywords without values, and words that look like a
+# keyword but were taken for a value (`SOURCES a.cu HEADERS b.h`).
+function(_pipelink_check_arguments context known)
+  list(JOIN known ", " known_text)
+  if(DEFINED arg_UNPARSED_ARGUMENTS)
+    list(GET arg_UNPARSED_ARGUMENTS 0 word)
+    message(FATAL_ERROR "${context}: unknown argument '${word}'; the keywords are ${known_text}")
+  endif()
+  if(DEFINED arg_KEYWORDS_MISSING_VALUES)
+    list(JOIN arg_KEYWORDS_MISSING_VALUES ", " words)
+    message(FATAL_ERROR "${context}: no value after ${words}")
+  endif()
+  foreach(keyword IN LISTS known)
+    foreach(word IN LISTS arg_${keyword})
+      if(word MATCHES "^[A-Z][A-Z_]+$" AND NOT word MATCHES "^(AS|TRUE|FALSE)$" AND NOT TARGET "${word}"
+         AND NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${word}")
+        message(FATAL_ERROR "${context}: unknown keyword '${word}' (after ${keyword}); the keywords are ${known_text}")
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+
+function(_pipelink_check_name context name)
+  if(NOT name MATCHES "^[a-z][a-z0-9_]*$" OR name MATCHES "__")
+    message(FATAL_ERROR "${context}: '${name}' is not a PipeLink name; names are lower-case letters, digits and single "
+                        "underscores, and begin with a letter")
+  endif()
+  if(TARGET "${name}")
+    message(FATAL_ERROR "${context}: a target of this name exists already")
+  endif()
+endfunction()
+
+# _pipelink_check_architectures(<context> <architecture>...)
+function(_pipelink_check_architectures context)
+  foreach(architecture IN LISTS ARGN)
+    if(architecture MATCHES "^(all|all-major|native|OFF|NONE)$")
+      message(FATAL_ERROR "${context}: architecture '${architecture}' does not name one; a package is for one real "
+                          "architecture, e.g. 90a")
+    elseif(architecture MATCHES "^(.+)-(real|virtual)$")
+      message(FATAL_ERROR "${context}: architecture '${architecture}' asks for one kind of code; write "
+                          "'${CMAKE_MATCH_1}': a package holds LTO-IR and is checked against its PTX twin")
+    elseif(architecture MATCHES "^(sm|compute|lto)_(.+)$")
+      message(FATAL_ERROR "${context}: architecture '${architecture}': write '${CMAKE_MATCH_2}'")
+    elseif(NOT architecture MATCHES "^[1-9][0-9]+[af]?$")
+      message(FATAL_ERROR "${context}: '${architecture}' is not an architecture; write e.g. 90a")
+    endif()
+  endforeach()
+  list(LENGTH ARGN given)
+  list(REMOVE_DUPLICATES ARGN)
+  list(LENGTH ARGN distinct)
+  if(distinct LESS given)
+    message(FATAL_ERROR "${context}: an architecture is listed twice")
+  endif()
+endfunction()
+
+# _pipelink_check_flags(<context> <where> <flags>...): what cannot be combined with link-time optimisation.
+function(_pipelink_check_flags context where)
+  foreach(flags IN LISTS ARGN)
+    if(flags MATCHES "(^|[ ;:])(-G|-device-debug|--device-debug)($|[ ;])")
+      message(FATAL_ERROR "${context}: '${CMAKE_MATCH_2}' in ${where}: device debug code cannot be combined with "
+                          "link-time optimisation, which PipeLink is made of; use -lineinfo")
+    endif()
+  endforeach()
+endfunction()
+
+# The flags that CMake itself adds to each CUDA compile.
+function(_pipelink_check_global_flags context)
+  _pipelink_check_flags("${context}" "CMAKE_CUDA_FLAGS" "${CMAKE_CUDA_FLAGS}")
+  foreach(configuration IN LISTS CMAKE_CONFIGURATION_TYPES CMAKE_BUILD_TYPE)
+    string(TOUPPER "${configuration}" upper)
+    _pipelink_check_flags("${context}" "CMAKE_CUDA_FLAGS_${upper}" "${CMAKE_CUDA_FLAGS_${upper}}")
+  endforeach()
+  get_directory_property(options COMPILE_OPTIONS)
+  _pipelink_check_flags("${context}" "the directory's compile options" ${options})
+endfunction()
+
+# _pipelink_require_languages(<context> <language>...)
+function(_pipelink_require_languages context)
+  get_property(enabled GLOBAL PROPERTY ENABLED_LANGUAGES)
+  foreach(language IN LISTS ARGN)
+    if(NOT language IN_LIST enabled)
+      list(JOIN ARGN " " wanted)
+      list(JOIN enabled " " enabled_text)
+      message(FATAL_ERROR "${context}: the project has not enabled the language ${language} (it has: ${enabled_text}); "
+                          "write project(${PROJECT_NAME} LANGUAGES ${wanted})")
+    endif()
+  endforeach()
+  if("CUDA" IN_LIST ARGN)
+    if(NOT CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA")
+      message(FATAL_ERROR "${context}: the CUDA compiler is ${CMAKE_CUDA_COMPILER_ID}; PipeLink needs nvcc, which alone "
+                          "makes NVIDIA LTO-IR")
+    endif()
+    _pipelink_check_toolkit_version("${context}" "${CMAKE_CUDA_COMPILER}" "${CMAKE_CUDA_COMPILER_VERSION}")
+  endif()
+endfunction()
+
+# The option that keeps the project's place out of __FILE__. nvcc cuts -Xcompiler at commas and gives the rest to a shell.
+function(_pipelink_prefix_map result)
+  string(REPLACE "," "\\," root "${PROJECT_SOURCE_DIR}")
+  set(${result} "-Xcompiler=\"-fmacro-prefix-map=${root}/=\"" PARENT_SCOPE)
+endfunction()
+
+# For multi-config generators, files that differ between configurations have a folder each.
+if(CMAKE_CONFIGURATION_TYPES)
+  set_property(GLOBAL PROPERTY _pipelink_config "/$<CONFIG>")
+else()
+  set_property(GLOBAL PROPERTY _pipelink_config "")
+endif()
+
+cmake_policy(POP)

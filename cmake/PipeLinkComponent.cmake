@@ -1,0 +1,191 @@
+#[=======================================================================[.rst:
+PipeLinkComponent
+-----------------
+
+.. command:: pipelink_add_component
+
+  Compiles one component and packs it, for one or more architectures.
+
+  ::
+
+    pipelink_add_component(<name>
+      SOURCES <file.cu>...
+      [ARCHITECTURES <90a>...]       # default: PIPELINK_ARCHITECTURES, else 90a
+      [HOST_SOURCES <file.cc>...]    # the host provider, a static library beside the package
+      [PUBLIC_HEADERS <file.h>...]   # parameter structs and the like; included by file name (or from include/)
+      [USES <component>...]          # whose public headers the sources include; no build order
+      [LINK_LIBRARIES <target>...]   # include paths and definitions for the sources
+      [COMPILE_OPTIONS <option>...]
+      [TILELANG <file.py>])          # not available yet
+
+  Targets:
+
+  ``<name>``
+    INTERFACE: the public headers, those of ``USES``, ``PipeLink::sdk`` and ``PipeLink::runtime`` (whose types a parameter
+    struct may hold). Neither sources nor build order.
+  ``<name>.package``
+    All packages ``<name>.sm_<architecture>.plk`` (part of ``all``).
+  ``<name>.sm_<architecture>.obj``
+    The compile: LTO-IR with a PTX twin, device code only.
+  ``<name>.host``
+    STATIC, if there are ``HOST_SOURCES``.
+
+  A project's version is its packages' version. The variable ``PIPELINK_LAUNCHER``, or the property of that name of
+  ``<name>.package``, runs the pack command as a compiler launcher runs a compile.
+#]=======================================================================]
+
+include_guard(GLOBAL)
+include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkChecks.cmake")
+
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.25)
+
+set(PIPELINK_ARCHITECTURES "90a" CACHE STRING "Architectures of components and compositions that name none")
+
+function(pipelink_add_component name)
+  set(context "pipelink_add_component(${name})")
+  set(keywords SOURCES ARCHITECTURES HOST_SOURCES PUBLIC_HEADERS USES LINK_LIBRARIES COMPILE_OPTIONS TILELANG)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "${keywords}")
+  _pipelink_check_arguments("${context}" "${keywords}")
+  if(DEFINED arg_TILELANG)
+    message(FATAL_ERROR "${context}: TILELANG is not available yet; write the component in CUDA and list it in SOURCES")
+  endif()
+  if(NOT DEFINED arg_SOURCES)
+    message(FATAL_ERROR "${context}: SOURCES is missing")
+  endif()
+  if(NOT DEFINED arg_ARCHITECTURES)
+    set(arg_ARCHITECTURES ${PIPELINK_ARCHITECTURES})
+  endif()
+  _pipelink_check_name("${context}" "${name}")
+  _pipelink_check_architectures("${context}" ${arg_ARCHITECTURES})
+  _pipelink_require_languages("${context}" CXX CUDA)
+  _pipelink_check_global_flags("${context}")
+  _pipelink_check_flags("${context}" "COMPILE_OPTIONS" ${arg_COMPILE_OPTIONS})
+  _pipelink_absolute_sources(sources "${context}" ${arg_SOURCES})
+
+  add_library(${name} INTERFACE)
+  target_link_libraries(${name} INTERFACE PipeLink::sdk PipeLink::runtime ${arg_USES})
+  set_target_properties(${name} PROPERTIES
+    PIPELINK_COMPONENT ${name}
+    PIPELINK_ARCHITECTURES "${arg_ARCHITECTURES}"
+    PIPELINK_SOURCES "${sources}"
+    PIPELINK_COMPILE_OPTIONS "${arg_COMPILE_OPTIONS}"
+    PIPELINK_USES "${arg_USES}"
+    PIPELINK_PACKAGE_TARGET ${name}.package)
+  _pipelink_public_headers(${name} "${context}" ${arg_PUBLIC_HEADERS})
+  if(DEFINED arg_HOST_SOURCES)
+    _pipelink_host_library(${name} "${context}" "${arg_HOST_SOURCES}" "${arg_LINK_LIBRARIES}")
+  endif()
+
+  set(stamps "")
+  foreach(architecture IN LISTS arg_ARCHITECTURES)
+    _pipelink_compile(${name} ${architecture} "${sources}" "${arg_LINK_LIBRARIES}" "${arg_COMPILE_OPTIONS}")
+    _pipelink_pack(stamp ${name} ${architecture})
+    list(APPEND stamps "${stamp}")
+  endforeach()
+  add_custom_target(${name}.package ALL DEPENDS ${stamps})
+endfunction()
+
+function(_pipelink_absolute_sources result context)
+  set(absolute "")
+  foreach(source IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    get_source_file_property(generated "${source}" GENERATED)
+    if(NOT EXISTS "${source}" AND NOT generated)
+      message(FATAL_ERROR "${context}: source file '${source}' does not exist")
+    endif()
+    list(APPEND absolute "${source}")
+  endforeach()
+  set(${result} "${absolute}" PARENT_SCOPE)
+endfunction()
+
+# A public header is included by its path below `include/` where it lies there, else by its file name.
+function(_pipelink_public_headers name context)
+  _pipelink_absolute_sources(headers "${context}" ${ARGN})
+  set(directories "")
+  set(include_names "")
+  foreach(header IN LISTS headers)
+    if(header MATCHES "^(${CMAKE_CURRENT_SOURCE_DIR}/include)/(.+)$")
+      set(directory "${CMAKE_MATCH_1}")
+      set(include_name "${CMAKE_MATCH_2}")
+    else()
+      cmake_path(GET header PARENT_PATH directory)
+      cmake_path(GET header FILENAME include_name)
+    endif()
+    list(APPEND directories "${directory}")
+    list(APPEND include_names "${include_name}")
+  endforeach()
+  list(REMOVE_DUPLICATES directories)
+  foreach(directory IN LISTS directories)
+    target_include_directories(${name} INTERFACE "$<BUILD_INTERFACE:${directory}>")
+  endforeach()
+  set_target_properties(${name} PROPERTIES PIPELINK_PUBLIC_HEADERS "${headers}"
+                                           PIPELINK_PUBLIC_HEADER_NAMES "${include_names}")
+endfunction()
+
+function(_pipelink_host_library name context sources libraries)
+  _pipelink_absolute_sources(sources "${context}" ${sources})
+  add_library(${name}.host STATIC ${sources})
+  target_compile_features(${name}.host PUBLIC cxx_std_20)
+  target_link_libraries(${name}.host PUBLIC PipeLink::runtime ${name})
+  foreach(library IN LISTS libraries)
+    target_link_libraries(${name}.host PRIVATE "$<BUILD_INTERFACE:${library}>")
+  endforeach()
+  set_target_properties(${name}.host PROPERTIES POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF)
+  set_target_properties(${name} PROPERTIES PIPELINK_HOST_TARGET ${name}.host)
+endfunction()
+
+# The compile: LTO-IR and its PTX twin in one fatbin, without the host pass.
+function(_pipelink_compile name architecture sources libraries options)
+  set(object ${name}.sm_${architecture}.obj)
+  add_library(${object} OBJECT EXCLUDE_FROM_ALL ${sources})
+  set_target_properties(${object} PROPERTIES
+    CUDA_ARCHITECTURES ${architecture}
+    CUDA_SEPARABLE_COMPILATION ON
+    INTERPROCEDURAL_OPTIMIZATION ON
+    POSITION_INDEPENDENT_CODE OFF
+    UNITY_BUILD OFF)
+  set_source_files_properties(${sources} PROPERTIES LANGUAGE CUDA)
+  set_property(TARGET ${object} PROPERTY CUDA_STANDARD) # CMake 3.25 knows no CUDA20: an option says it
+  target_link_libraries(${object} PRIVATE ${name} ${libraries})
+  _pipelink_prefix_map(prefix_map)
+  # With -isystem, nvcc 13 puts its process id into the names of static objects unless it is given a seed.
+  target_compile_options(${object} PRIVATE -fatbin --compress-mode=none -std=c++20 -frandom-seed=${name} "${prefix_map}"
+                                           ${options})
+endfunction()
+
+# One command, its inputs listed: objects, host library, plan, tool. The plan holds the arguments, so that a change of
+# them packs again under every generator. The stamp is the output; the package changes only with its content.
+function(_pipelink_pack stamp_result name architecture)
+  get_property(config GLOBAL PROPERTY _pipelink_config)
+  set(directory "${CMAKE_CURRENT_BINARY_DIR}/pipelink${config}")
+  set(package "${directory}/${name}.sm_${architecture}.plk")
+  set(object ${name}.sm_${architecture}.obj)
+  set(version "${PROJECT_VERSION}")
+  if(NOT version)
+    set(version 0.0.0)
+  endif()
+  set(arguments pack --name ${name} --version ${version} --arch sm_${architecture} --source-root "${PROJECT_SOURCE_DIR}")
+  set(host "")
+  if(TARGET ${name}.host)
+    set(host $<TARGET_FILE:${name}.host>)
+    list(APPEND arguments --host-library ${host})
+  endif()
+
+  list(JOIN arguments "\n" plan_text)
+  file(GENERATE OUTPUT "${package}.plan" CONTENT "${plan_text}\n$<JOIN:$<TARGET_OBJECTS:${object}>,\n>\n")
+  add_custom_command(
+    OUTPUT "${package}.stamp"
+    BYPRODUCTS "${package}"
+    COMMAND "$<TARGET_PROPERTY:${name}.package,PIPELINK_LAUNCHER>" $<TARGET_FILE:PipeLink::pipelink> ${arguments}
+            -o "${package}.new" $<TARGET_OBJECTS:${object}>
+    COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${package}.new" "${package}"
+    COMMAND "${CMAKE_COMMAND}" -E touch "${package}.stamp"
+    DEPENDS "${package}.plan" ${object} $<TARGET_OBJECTS:${object}> ${host} $<TARGET_FILE:PipeLink::pipelink>
+    COMMENT "Packing ${name}.sm_${architecture}.plk"
+    COMMAND_EXPAND_LISTS VERBATIM)
+  set_property(TARGET ${name} PROPERTY PIPELINK_PACKAGE_sm_${architecture} "${package}")
+  set(${stamp_result} "${package}.stamp" PARENT_SCOPE)
+endfunction()
+
+cmake_policy(POP)

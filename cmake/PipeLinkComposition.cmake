@@ -1,0 +1,372 @@
+#[=======================================================================[.rst:
+PipeLinkComposition
+-------------------
+
+.. command:: pipelink_add_composition
+
+  Links components into one kernel, and makes a host library of it.
+
+  ::
+
+    pipelink_add_composition(<name>
+      COMPONENTS <component>...      # a target; "90a:<component>" for one architecture only
+      [ARCHITECTURES <90a>...]       # default: PIPELINK_ARCHITECTURES, else 90a
+      [BIND <a.port=b.port>...]
+      [SET <owner.fact=value>...]
+      [INSTANCES <component> AS <name>... [<component> AS <name>...]]
+      [CONTROL]                      # also the control: the same kernel from one translation unit
+      [LINK_OPTIONS <option>...])
+
+  Components may be declared later, and may be imported (``pipelink_install``, ``pipelink_import_package``).
+  ``LINK_OPTIONS`` are ``guard``, ``limit=<n>``, ``cluster=<x>x<y>x<z>``, ``blocks_per_sm=<n>`` and
+  ``ring:<owner.ring>=<tier>,<weight>``.
+
+  Targets:
+
+  ``<name>``
+    STATIC: the images and ``<pipelink/<name>.h>``, with the components' host providers and ``PipeLink::runtime``.
+  ``<name>.cubin``
+    The link: cubin, link map, glue, launch description and summary of each architecture (part of ``all``).
+  ``<name>.report``
+    Prints the summary.
+  ``<name>.control``
+    With ``CONTROL``: ``<name>.sm_<architecture>.control.cubin`` (see PipeLinkControl).
+
+  The property ``PIPELINK_OUTPUT_DIRECTORY_sm_<architecture>`` of ``<name>`` is the folder of a link's outputs.
+  ``PIPELINK_LAUNCHER``, variable or property of ``<name>``, runs the link as a compiler launcher runs a compile.
+  ``PIPELINK_LINK_JOBS`` bounds how many links run at once (Ninja).
+#]=======================================================================]
+
+include_guard(GLOBAL)
+include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkChecks.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkControl.cmake")
+
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.25)
+
+cmake_host_system_information(RESULT _pipelink_cores QUERY NUMBER_OF_LOGICAL_CORES)
+set(PIPELINK_LINK_JOBS ${_pipelink_cores} CACHE STRING "How many PipeLink links run at once (Ninja)")
+set_property(GLOBAL APPEND PROPERTY JOB_POOLS pipelink_link=${PIPELINK_LINK_JOBS})
+set(PIPELINK_ARCHITECTURES "90a" CACHE STRING "Architectures of components and compositions that name none")
+set_property(GLOBAL PROPERTY _pipelink_embed_script "${CMAKE_CURRENT_LIST_DIR}/PipeLinkEmbed.cmake")
+
+function(pipelink_add_composition name)
+  set(context "pipelink_add_composition(${name})")
+  set(lists COMPONENTS ARCHITECTURES BIND SET INSTANCES LINK_OPTIONS)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CONTROL" "" "${lists}")
+  _pipelink_check_arguments("${context}" "COMPONENTS;ARCHITECTURES;BIND;SET;INSTANCES;CONTROL;LINK_OPTIONS")
+  if(NOT DEFINED arg_COMPONENTS)
+    message(FATAL_ERROR "${context}: COMPONENTS is missing")
+  endif()
+  if(NOT DEFINED arg_ARCHITECTURES)
+    set(arg_ARCHITECTURES ${PIPELINK_ARCHITECTURES})
+  endif()
+  _pipelink_check_name("${context}" "${name}")
+  _pipelink_check_architectures("${context}" ${arg_ARCHITECTURES})
+  _pipelink_require_languages("${context}" CXX)
+  _pipelink_parse_instances("${context}" "${arg_COMPONENTS}" ${arg_INSTANCES})
+  _pipelink_json_settings(settings "${context}" "${arg_BIND}" "${arg_SET}" "${arg_LINK_OPTIONS}")
+
+  get_property(config GLOBAL PROPERTY _pipelink_config)
+  set(directory "${CMAKE_CURRENT_BINARY_DIR}/pipelink${config}/${name}")
+  set(stamps "")
+  set(all_components "")
+  foreach(architecture IN LISTS arg_ARCHITECTURES)
+    _pipelink_components_of(components "${context}" ${architecture} "${arg_COMPONENTS}" "${arg_ARCHITECTURES}")
+    _pipelink_link(stamp ${name} ${architecture} "${components}" "${settings}" "${directory}")
+    list(APPEND stamps "${stamp}")
+    list(APPEND all_components ${components})
+    _pipelink_when_known("${components}" _pipelink_check_components "${context}" ${architecture} ${components})
+  endforeach()
+  add_custom_target(${name}.cubin ALL DEPENDS ${stamps})
+  list(REMOVE_DUPLICATES all_components)
+
+  _pipelink_image_library(${name} "${arg_ARCHITECTURES}" "${all_components}" "${directory}")
+  _pipelink_report(${name} "${arg_ARCHITECTURES}" "${directory}")
+  if(arg_CONTROL)
+    _pipelink_add_control(${name} "${context}" "${arg_COMPONENTS}" "${arg_ARCHITECTURES}" "${directory}")
+  endif()
+endfunction()
+
+# "c AS c0 c1 d AS d0" → _pipelink_instances_<component> in the caller, for each component that has instances.
+function(_pipelink_parse_instances context components)
+  set(component "")
+  set(names "")
+  set(seen "")
+  list(LENGTH ARGN count)
+  foreach(entry IN LISTS components) # nothing may be left over from an earlier composition
+    string(REGEX REPLACE "^[0-9]+[af]?:" "" entry "${entry}")
+    set(_pipelink_instances_${entry} "" PARENT_SCOPE)
+    list(APPEND known "${entry}")
+  endforeach()
+  set(position 0)
+  while(position LESS count)
+    list(GET ARGN ${position} component)
+    math(EXPR position "${position} + 1")
+    set(as "")
+    if(position LESS count)
+      list(GET ARGN ${position} as)
+    endif()
+    if(NOT as STREQUAL "AS")
+      message(FATAL_ERROR "${context}: INSTANCES: expected AS after '${component}'; write INSTANCES ${component} AS "
+                          "<name>...")
+    endif()
+    if(NOT component IN_LIST known)
+      message(FATAL_ERROR "${context}: INSTANCES: '${component}' is not one of COMPONENTS")
+    endif()
+    math(EXPR position "${position} + 1")
+    set(names "")
+    while(position LESS count)
+      math(EXPR next "${position} + 1")
+      if(next LESS count)
+        list(GET ARGN ${next} as)
+        if(as STREQUAL "AS")
+          break()
+        endif()
+      endif()
+      list(GET ARGN ${position} instance)
+      if(instance STREQUAL "AS")
+        break()
+      elseif(NOT instance MATCHES "^[a-z][a-z0-9_]*$")
+        message(FATAL_ERROR "${context}: INSTANCES: '${instance}' is not a name for an instance")
+      elseif(instance IN_LIST seen)
+        message(FATAL_ERROR "${context}: INSTANCES: the name '${instance}' is used twice")
+      endif()
+      list(APPEND names ${instance})
+      list(APPEND seen ${instance})
+      math(EXPR position "${position} + 1")
+    endwhile()
+    if(NOT names)
+      message(FATAL_ERROR "${context}: INSTANCES: no name after '${component} AS'")
+    endif()
+    set(_pipelink_instances_${component} "${names}" PARENT_SCOPE)
+  endwhile()
+endfunction()
+
+# The components that take part on one architecture, in the user's order, without qualifiers.
+function(_pipelink_components_of result context architecture entries architectures)
+  set(components "")
+  foreach(entry IN LISTS entries)
+    if(entry MATCHES "^([^:]*[^:]):([^:].*)$")
+      set(qualifier "${CMAKE_MATCH_1}")
+      set(component "${CMAKE_MATCH_2}")
+      if(qualifier MATCHES "^[0-9]")
+        set(entry "${component}")
+        _pipelink_check_architectures("${context}: COMPONENTS" "${qualifier}")
+        if(NOT qualifier IN_LIST architectures)
+          list(JOIN architectures ", " text)
+          message(FATAL_ERROR "${context}: COMPONENTS: '${qualifier}:${entry}': ${qualifier} is not one of the "
+                              "composition's architectures (${text})")
+        elseif(NOT qualifier STREQUAL architecture)
+          continue()
+        endif()
+      else()
+        message(FATAL_ERROR "${context}: COMPONENTS: '${entry}': '${qualifier}' is not an architecture; write e.g. "
+                            "90a:<component>")
+      endif()
+    endif()
+    if(entry IN_LIST components)
+      message(FATAL_ERROR "${context}: COMPONENTS: '${entry}' is listed twice; use INSTANCES ${entry} AS <name>...")
+    endif()
+    list(APPEND components "${entry}")
+  endforeach()
+  if(NOT components)
+    message(FATAL_ERROR "${context}: COMPONENTS: none is for architecture ${architecture}")
+  endif()
+  set(${result} "${components}" PARENT_SCOPE)
+endfunction()
+
+# Calls <command> <arguments>... now if all components exist, else at the end of the configuration.
+function(_pipelink_when_known components command)
+  foreach(component IN LISTS components)
+    if(NOT TARGET "${component}")
+      cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY [[${CMAKE_SOURCE_DIR}]] CALL ${command} [[${ARGN}]])")
+      return()
+    endif()
+  endforeach()
+  cmake_language(CALL ${command} "${ARGN}")
+endfunction()
+
+# <arguments> is one list: context, architecture, components...
+function(_pipelink_check_components arguments)
+  list(POP_FRONT arguments context architecture)
+  foreach(component IN LISTS arguments)
+    if(NOT TARGET "${component}")
+      message(FATAL_ERROR "${context}: there is no component '${component}'")
+    endif()
+    get_target_property(is_component "${component}" PIPELINK_COMPONENT)
+    if(NOT is_component)
+      message(FATAL_ERROR "${context}: '${component}' is a target, but not a component")
+    endif()
+    get_target_property(there "${component}" PIPELINK_ARCHITECTURES)
+    if(NOT architecture IN_LIST there)
+      list(JOIN there ", " text)
+      message(FATAL_ERROR "${context}: '${component}' has no package for architecture ${architecture}; it has: ${text}")
+    endif()
+  endforeach()
+endfunction()
+
+function(_pipelink_json_text result text)
+  string(REPLACE "\\" "\\\\" text "${text}")
+  string(REPLACE "\"" "\\\"" text "${text}")
+  set(${result} "\"${text}\"" PARENT_SCOPE)
+endfunction()
+
+# The part of COMPOSITION.json that the user's words give.
+function(_pipelink_json_settings result context bind set options)
+  set(port "[a-z][a-z0-9_]*\\.[a-z][a-z0-9_]*")
+  set(pairs "")
+  foreach(entry IN LISTS bind)
+    if(NOT entry MATCHES "^(${port})=(${port})$")
+      message(FATAL_ERROR "${context}: BIND: '${entry}' is not <a.port>=<b.port>")
+    endif()
+    list(APPEND pairs "[\"${CMAKE_MATCH_1}\", \"${CMAKE_MATCH_2}\"]")
+  endforeach()
+  list(JOIN pairs ", " bind_text)
+
+  set(pairs "")
+  set(names "")
+  foreach(entry IN LISTS set)
+    if(NOT entry MATCHES "^(${port})=(.+)$")
+      message(FATAL_ERROR "${context}: SET: '${entry}' is not <owner.fact>=<value>")
+    endif()
+    set(name "${CMAKE_MATCH_1}")
+    set(value "${CMAKE_MATCH_2}")
+    if(name IN_LIST names)
+      message(FATAL_ERROR "${context}: SET: '${name}' is set twice")
+    endif()
+    list(APPEND names "${name}")
+    if(NOT value MATCHES "^(-?(0|[1-9][0-9]*)|true|false)$")
+      _pipelink_json_text(value "${value}")
+    endif()
+    list(APPEND pairs "\"${name}\": ${value}")
+  endforeach()
+  list(JOIN pairs ", " set_text)
+
+  set(rings "")
+  set(launch "")
+  set(link "")
+  set(number "[1-9][0-9]*")
+  foreach(option IN LISTS options)
+    if(option STREQUAL "guard")
+      list(APPEND link "\"guard\": true")
+    elseif(option MATCHES "^limit=(${number})$")
+      list(APPEND link "\"limit\": ${CMAKE_MATCH_1}")
+    elseif(option MATCHES "^blocks_per_sm=(${number})$")
+      list(APPEND launch "\"blocks_per_sm\": ${CMAKE_MATCH_1}")
+    elseif(option MATCHES "^cluster=(${number})x(${number})x(${number})$")
+      list(APPEND launch "\"cluster\": [${CMAKE_MATCH_1}, ${CMAKE_MATCH_2}, ${CMAKE_MATCH_3}]")
+    elseif(option MATCHES "^ring:(${port})=([0-9]+),([0-9]+)$")
+      list(APPEND rings "\"${CMAKE_MATCH_1}\": {\"tier\": ${CMAKE_MATCH_2}, \"weight\": ${CMAKE_MATCH_3}}")
+    else()
+      message(FATAL_ERROR "${context}: LINK_OPTIONS: unknown option '${option}'; there are guard, limit=<n>, "
+                          "cluster=<x>x<y>x<z>, blocks_per_sm=<n> and ring:<owner.ring>=<tier>,<weight>")
+    endif()
+  endforeach()
+  list(JOIN rings ", " rings_text)
+  list(JOIN launch ", " launch_text)
+  list(JOIN link ", " link_text)
+
+  set(${result} "  \"bind\": [${bind_text}],
+  \"set\": {${set_text}},
+  \"rings\": {${rings_text}},
+  \"launch\": {${launch_text}},
+  \"options\": {${link_text}}" PARENT_SCOPE)
+endfunction()
+
+# One command, its inputs listed: composition file, packages, plan, tool. The plan holds the digests of packages from
+# elsewhere, so that one with an older time stamp is noticed too.
+function(_pipelink_link stamp_result name architecture components settings directory)
+  set(output "${directory}/sm_${architecture}")
+  set(base "${output}/${name}.sm_${architecture}")
+  set(entries "")
+  set(depends "")
+  set(digests "")
+  foreach(component IN LISTS components)
+    set(package "$<TARGET_GENEX_EVAL:${component},$<TARGET_PROPERTY:${component},PIPELINK_PACKAGE_sm_${architecture}>>")
+    set(relative "$<PATH:RELATIVE_PATH,${package},${output}>")
+    list(APPEND depends "${package}" "$<TARGET_PROPERTY:${component},PIPELINK_PACKAGE_TARGET>")
+    if(_pipelink_instances_${component})
+      foreach(instance IN LISTS _pipelink_instances_${component})
+        list(APPEND entries "    {\"package\": \"${relative}\", \"as\": \"${instance}\"}")
+      endforeach()
+    else()
+      list(APPEND entries "    {\"package\": \"${relative}\"}")
+    endif()
+    string(APPEND digests "${component} $<TARGET_PROPERTY:${component},PIPELINK_DIGEST_sm_${architecture}>\n")
+  endforeach()
+  list(JOIN entries ",\n" entries_text)
+
+  file(GENERATE OUTPUT "${base}.composition.json" CONTENT "{
+  \"schema\": 1,
+  \"name\": \"${name}\",
+  \"arch\": \"sm_${architecture}\",
+  \"components\": [
+${entries_text}
+  ],
+${settings}
+}
+")
+  file(GENERATE OUTPUT "${base}.plan" CONTENT "${digests}")
+  add_custom_command(
+    OUTPUT "${base}.stamp"
+    BYPRODUCTS "${base}.cubin" "${base}.map.json" "${base}.glue.cu" "${base}.summary.txt" "${base}.launch"
+    COMMAND "$<TARGET_PROPERTY:${name},PIPELINK_LAUNCHER>" $<TARGET_FILE:PipeLink::pipelink>
+            link "${base}.composition.json" -o "${output}" --quiet
+    COMMAND "${CMAKE_COMMAND}" -E touch "${base}.stamp"
+    DEPENDS "${base}.composition.json" "${base}.plan" ${depends} $<TARGET_FILE:PipeLink::pipelink>
+    COMMENT "Linking ${name}.sm_${architecture}.cubin"
+    JOB_POOL pipelink_link
+    COMMAND_EXPAND_LISTS VERBATIM)
+  set(${stamp_result} "${base}.stamp" PARENT_SCOPE)
+endfunction()
+
+# The static library. One source brings the images in; it is rewritten when one of them changed. The other, the C entry
+# points, does not change with an image; its generated text is included, so that it may keep its time stamp.
+function(_pipelink_image_library name architectures components directory)
+  get_property(script GLOBAL PROPERTY _pipelink_embed_script)
+  set(cubins "")
+  set(launches "")
+  foreach(architecture IN LISTS architectures)
+    set(base "${directory}/sm_${architecture}/${name}.sm_${architecture}")
+    list(APPEND cubins "${base}.cubin")
+    list(APPEND launches "${base}.launch")
+  endforeach()
+  list(JOIN architectures "," architectures_text)
+
+  file(GENERATE OUTPUT "${directory}/${name}.entry.cc" CONTENT "#include \"host/${name}.host.cc\"\n")
+  add_custom_command(
+    OUTPUT "${directory}/${name}.images.cc"
+    BYPRODUCTS "${directory}/host/pipelink/${name}.h" "${directory}/host/${name}.host.cc"
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${directory}/host/pipelink"
+    COMMAND $<TARGET_FILE:PipeLink::pipelink> host ${launches} -o "${directory}/host"
+    COMMAND "${CMAKE_COMMAND}" -DNAME=${name} "-DARCHITECTURES=${architectures_text}" "-DDIRECTORY=${directory}"
+            -P "${script}"
+    DEPENDS ${cubins} ${launches} ${name}.cubin "${script}" $<TARGET_FILE:PipeLink::pipelink>
+    COMMENT "Embedding ${name}"
+    VERBATIM)
+  add_library(${name} STATIC "${directory}/${name}.images.cc" "${directory}/${name}.entry.cc")
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF
+                                           UNITY_BUILD OFF CXX_CLANG_TIDY "" LINKER_LANGUAGE CXX)
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_include_directories(${name} PUBLIC "${directory}/host")
+  target_link_libraries(${name} PUBLIC PipeLink::runtime)
+  foreach(component IN LISTS components)
+    target_link_libraries(${name} PUBLIC ${component} "$<TARGET_PROPERTY:${component},PIPELINK_HOST_TARGET>")
+  endforeach()
+  foreach(architecture IN LISTS architectures)
+    set_property(TARGET ${name} PROPERTY PIPELINK_OUTPUT_DIRECTORY_sm_${architecture} "${directory}/sm_${architecture}")
+  endforeach()
+  set_property(TARGET ${name} PROPERTY PIPELINK_ARCHITECTURES "${architectures}")
+endfunction()
+
+function(_pipelink_report name architectures directory)
+  set(summaries "")
+  foreach(architecture IN LISTS architectures)
+    list(APPEND summaries "${directory}/sm_${architecture}/${name}.sm_${architecture}.summary.txt")
+  endforeach()
+  add_custom_target(${name}.report COMMAND "${CMAKE_COMMAND}" -E cat ${summaries} USES_TERMINAL VERBATIM)
+  add_dependencies(${name}.report ${name}.cubin)
+endfunction()
+
+cmake_policy(POP)

@@ -1,0 +1,44 @@
+#!/bin/sh
+# On a machine with a GPU, in the folder that the target gpu_bundle made: correctness, sanitizers, benchmark.
+# usage: run_on_gpu.sh [COMMIT]     Results go to $OUT, else beside this script. Exit status 1: something was wrong.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+out=${OUT:-$here}
+commit=${1:-unknown}
+status=0
+chmod +x "$here/gemm_swiglu_runner"
+control="$here/gemm_swiglu.sm_90a.control.cubin"
+
+echo "== correctness: every element, several sizes"
+"$here/gemm_swiglu_runner" --control "$control" || status=1
+"$here/gemm_swiglu_runner" --control "$control" --m 1,63,129,200,1000 --hidden 1096 --intermediate 3000 || status=1
+
+# A small problem: ragged rows, several tiles per block, the ring wrapped several times.
+sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+results="$out/sanitizers.json"
+printf '{' > "$results"
+separator=
+for tool in memcheck racecheck synccheck; do
+  echo "== $tool"
+  log="$out/$tool.log"
+  if [ ! -x "$sanitizer" ]; then
+    verdict="not run"
+  else
+    timeout "${SANITIZER_SECONDS:-150}" "$sanitizer" --tool "$tool" --error-exitcode 9 "$here/gemm_swiglu_runner" --m 500 --hidden 328 \
+      --intermediate 8192 > "$log" 2>&1
+    code=$?
+    tail -n 4 "$log"
+    if [ $code -eq 0 ] && grep -q "ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards" "$log"; then verdict=clean
+    elif [ $code -eq 124 ] || grep -q "Device not supported\|Unable to" "$log"; then verdict="not run"
+    else verdict=failed; status=1
+    fi
+  fi
+  echo "$tool: $verdict"
+  printf '%s"%s": "%s"' "$separator" "$tool" "$verdict" >> "$results"
+  separator=', '
+done
+printf '}\n' >> "$results"
+
+echo "== benchmark"
+python3 "$here/benchmark.py" --commit "$commit" --sanitizers "$results" --out "$out" || status=1
+exit $status

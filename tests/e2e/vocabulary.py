@@ -1,0 +1,297 @@
+"""Every annotation of the authoring SDK, through compiler, packager and linker: what was placed, bound and folded."""
+import re
+import sys
+
+import cubin
+import fused
+from control import control
+from support import ARCH, COMPONENTS, check, equal, find_tool, main, run
+
+
+def overlap(a, b):
+    return a["offset"] < b["offset"] + b["bytes"] and b["offset"] < a["offset"] + a["bytes"]
+
+
+def judge(linked):
+    """The gate's rows, and the same figures read by another reader."""
+    kernel, placed = cubin.Kernel(linked.cubin, linked.name), linked.placement
+    sets = any(r != placed["entry_registers"] for r in placed["warpgroup_registers"])
+    most = 255 if placed["entry_registers"] == 248 else placed["entry_registers"]  # the compiler's word for 248 and more
+    for what, (planned, found) in linked.gate().items():
+        if what == "registers at entry":
+            check(int(found) == most if sets else int(found) <= most, f"gate row {what}: {found}, planned {planned}")
+        elif found != "unused":
+            equal(found, planned, f"gate row {what}")
+    equal(kernel.functions, [linked.name], "functions of the cubin")
+    equal(kernel.threads, placed["threads"], "threads of the cubin")
+    check(kernel.registers == most if sets else 0 < kernel.registers <= most, f"{kernel.registers} registers of the cubin at entry")
+    equal(kernel.barriers, max([row["id"] for row in placed["named_barriers"]], default=0) + 1, "barriers of the cubin")
+    used = linked.gate()["shared bytes"][1] != "unused"
+    equal(kernel.shared_bytes, placed["shared_bytes"] if used else 0, "shared bytes of the cubin")
+    equal(kernel.shared_align, placed["shared_align"] if used else 0, "shared alignment of the cubin")
+    equal(kernel.sets_registers, sets, "setmaxnreg in the cubin")
+    return kernel
+
+
+def every_annotation(tools):
+    """The components here use each macro that the SDK documents."""
+    header = (tools.include / "pipelink" / "component.h").read_text()
+    macros = set(re.findall(r"^#define (PIPELINK_(?!DETAIL)\w+)\(", header, re.M))
+    check(len(macros) > 15, f"found only {sorted(macros)} in component.h")
+    used = set()
+    for component in fused.COMPONENTS:
+        used |= set(re.findall(r"PIPELINK_\w+", (COMPONENTS / f"{component}.cu").read_text()))
+    equal(sorted(macros - used), [], "annotations that no component here uses")
+
+
+def placement(tools):
+    linked = fused.link(tools)
+    judge(linked)
+    placed = linked.placement
+    # Roles: a warpgroup of its own for four warps; single warps share one.
+    for role in ("drain.consume", "tile_source.produce"):
+        equal(linked.claim("roles", role)["first_warp"] % 4, 0, f"first warp of {role}, modulo 4")
+    singles = [linked.claim("roles", r)["first_warp"] for r in ("feeder.feed", "left.run", "right.run")]
+    equal(len(set(singles)), 3, f"distinct warps among {singles}")
+    equal(len({w // 4 for w in singles}), 1, f"warpgroups of the single warps {singles}")
+    equal(placed["threads"], 384, "threads")
+    shared = {r["claim"]: r["registers"] for r in placed["roles"] if r["claim"] in ("feeder.feed", "left.run", "right.run")}
+    equal(len(set(shared.values())), 1, f"one budget for the roles of one warpgroup: {shared}")
+    # Sizes are expressions over facts, which differ between the instances.
+    equal(linked.claim("shared", "left.scratch")["bytes"], 2048, "left.scratch")
+    equal(linked.claim("shared", "right.scratch")["bytes"], 1024, "right.scratch")
+    for claim in placed["shared"]:
+        equal(claim["offset"] % claim["align"], 0, f"offset of {claim['claim']} modulo its alignment")
+        check(claim["offset"] + claim["bytes"] <= placed["shared_bytes"], f"{claim['claim']} reaches beyond the array")
+    # Mbarriers with the arrivals of their instance.
+    for instance, arrivals in (("left", 4), ("right", 2)):
+        offset = linked.claim("shared", f"{instance}.turns")["offset"]
+        check(f"pl_mbarriers({offset}, 2, {arrivals});  // {instance}.turns" in linked.text, f"initialisation of {instance}.turns")
+    # The ring: its depth is as large as may be, and both its sides see it.
+    ring = linked.claim("rings", "drain.queue")
+    equal((ring["stages"], ring["stage_bytes"], ring["full_arrivals"], ring["empty_arrivals"]), (4, 1024, 32, 128), "drain.queue")
+    for side in ("drain", "feeder"):
+        check(re.search(rf"pl__{side}__ring__queue__stages\(unsigned\) {{ return 4u; }}", linked.text), f"stages for {side}")
+        check(f"pl__{side}__ring__queue__data(unsigned) {{ return pl_shared + {ring['data']}; }}" in linked.text, f"data for {side}")
+    # What is never live at one time shares bytes and barrier ids; also across a call that carries its caller's phase.
+    kept, results, staging = (linked.claim("shared", c) for c in ("drain.kept", "drain.results", "feeder.staging"))
+    check(overlap(kept, results), f"drain.kept and drain.results do not share bytes: {kept}, {results}")
+    check(overlap(kept, staging), f"drain.kept and feeder.staging do not share bytes: {kept}, {staging}")
+    check(not overlap(results, staging), f"drain.results and feeder.staging share bytes: {results}, {staging}")
+    equal(linked.claim("named_barriers", "drain.taken")["id"], linked.claim("named_barriers", "drain.given")["id"],
+          "barrier ids of drain.taken and drain.given")
+    always = [row for row in placed["shared"] if not row["live"]]
+    for i, one in enumerate(always):
+        for other in placed["shared"]:
+            check(one is other or not overlap(one, other), f"{one['claim']} and {other['claim']} share bytes")
+    ids = [linked.claim("named_barriers", f"{i}.all")["id"] for i in ("left", "right")]
+    check(ids[0] != ids[1] and 0 not in ids, f"barrier ids of left.all and right.all: {ids}")
+    # Parameters: one region for each instance that has some, disjoint and aligned.
+    regions = {r["instance"]: r for r in placed["parameters"]["regions"]}
+    equal(sorted(regions), ["feeder", "left", "right", "tile_source"], "parameter regions")
+    spans = sorted((r["offset"], r["offset"] + r["bytes"]) for r in regions.values())
+    check(all(a[1] <= b[0] for a, b in zip(spans, spans[1:])), f"parameter regions overlap: {spans}")
+    for name, region in regions.items():
+        check(f"parameter {name}" in linked.launch.decode() or name in linked.launch.decode(), f"{name} in the launch description")
+        equal(region["offset"] % 8, 0, f"offset of the parameters of {name}, modulo 8")
+    # Facts, and what became of them.
+    facts = {row["fact"]: row for row in linked.map["facts"]}
+    equal((facts["left.width"]["value"], facts["left.width"]["set"]), (4, True), "left.width")
+    equal((facts["right.width"]["value"], facts["right.width"]["set"]), (2, False), "right.width")
+    equal(facts["taps.scale"]["readers"], ["left", "right"], "readers of taps.scale")
+    equal(facts["left.bias"]["value"], 3, "left.bias, which nobody owns")
+    equal(facts["drain.stage_rows"]["readers"], ["feeder"], "readers of drain.stage_rows")
+    equal(linked.map["dropped"], [], "dropped exports")
+    bindings = {(row["kind"], row["import"]): row["export"] for row in linked.map["bindings"]}
+    equal(bindings, {("callable", "drain.deliver"): "feeder.deliver", ("callable", "drain.next"): "feeder.next",
+                     ("callable", "left.transform"): "taps.first", ("callable", "right.transform"): "taps.second",
+                     ("callable", "tile_source.consume"): "tile_sink.consume", ("ring", "feeder.queue"): "drain.queue",
+                     ("tensor", "tile_sink.tile"): "tile_source.tile"}, "bindings")
+    for claim in ("drain.kept", "left.turns", "feeder.feed", "drain.queue"):
+        check(claim in linked.summary, f"{claim} in the summary")
+    files = {row["claim"]: (row["file"], row["line"]) for row in placed["roles"]}
+    source = (COMPONENTS / "relay.cu").read_text().splitlines()
+    equal(files["left.run"], ("relay.cu", next(i for i, l in enumerate(source, 1) if "PIPELINK_ROLE(run" in l)), "place of left.run")
+
+
+def instances(tools):
+    """Each of two instances calls the export that it is bound to."""
+    apart = fused.link(tools)
+    check(re.search(r"case 0: \{\s+return pl__taps__export__first\(.*\s+\}\s+default: \{\s+return pl__taps__export__second\(", apart.text),
+          "the trampoline of relay.transform")
+    alike = fused.link(tools, bind=[["left.transform", "taps.first"], ["right.transform", "taps.first"]])
+    equal(alike.map["dropped"], ["taps.second"], "dropped exports")
+    judge(alike)
+    kernels = [cubin.Kernel(l.cubin, l.name).text for l in (apart, alike)]
+    check(kernels[0] != kernels[1], "another binding gave the same code")
+
+
+def single(tools, *options, **keys):
+    """One relay with its callee."""
+    return tools.linked("solo", [tools.package("relay", *options), tools.package("taps")], bind=[["relay.transform", "taps.first"]], **keys)
+
+
+def settable(tools):
+    """SET folds: another value is other code, and equals that of a constant."""
+    texts = {}
+    for width in (1, 2, 4):
+        linked = single(tools, set={"relay.width": width})
+        texts[width] = judge(linked).text
+        fixed = single(tools, f"-DWIDTH={width}")
+        check(judge(fixed).text == texts[width], f"SET width={width} is not the code of the constant {width}")
+    equal(len({*texts.values()}), 3, "different codes for three values")
+    check(judge(single(tools)).text == texts[2], "the default, 2, is not the code of SET 2")
+
+
+def layouts(tools):
+    """A tile goes to a consumer of the same layout, and to one that orders a thread's values otherwise."""
+    source = tools.package("tile_source")
+    straight = tools.linked("tiles", [source, tools.package("tile_sink")])
+    renamed = tools.linked("tiles", [source, tools.package("tile_sink", "-DREVERSED")])
+    expected = {"from": "tile_source.tile", "to": "tile_sink.tile", "route": "registers"}
+    equal(straight.map["routes"], [expected], "the route between equal layouts")
+    order = [0, 4, 2, 6, 1, 5, 3, 7]
+    equal(renamed.map["routes"], [{**expected, "route": "registers, renamed", "permutation": order}], "the route between permuted layouts")
+    for value, place in enumerate(order):
+        check(f"b1[{place}] = a1[{value}];" in renamed.text and f"a1[{value}] = b1[{place}];" in renamed.text, f"value {value}")
+    equal(len(judge(straight).text), len(judge(renamed).text), "bytes of code: renaming registers costs nothing")
+    for linked in (straight, renamed):
+        equal(scaled_elements(linked), {4 * e: 3 * e + 1 for e in range(1, 8)}, "factor by byte offset of an element")
+
+
+def scaled_elements(linked):
+    """Reads the machine code: a value loaded from, and stored to, this offset was multiplied by that factor."""
+    done = run([find_tool("nvdisasm"), "-c", linked.folder / f"{linked.name}.{ARCH}.cubin"])
+    loaded, factor, found = {}, {}, {}
+    for line in done.out.splitlines():
+        if load := re.search(r"LDG\.E (R\d+), desc\[\w+\]\[R\d+\.64(?:\+0x([0-9a-f]+))?\]", line):
+            loaded[load[1]] = int(load[2] or "0", 16)
+        elif product := re.search(r"FMUL (R\d+), (R\d+), (\d+) ;", line):
+            factor[product[1]] = (loaded[product[2]], int(product[3]))
+        elif store := re.search(r"STG\.E desc\[\w+\]\[R\d+\.64(?:\+0x([0-9a-f]+))?\], (R\d+)", line):
+            offset = int(store[1] or "0", 16)
+            if store[2] in factor:
+                equal(factor[store[2]][0], offset, f"where the value stored at {offset} came from")
+                found[offset] = factor[store[2]][1]
+    return found
+
+
+def guard(tools):
+    """A guarded link traps where an unguarded one would wait for ever."""
+    guarded, plain = fused.link(tools, options={"guard": True}), fused.link(tools)
+    check("pl__guard__limit() { return 100000000ull; }" in guarded.text, "the limit of a guarded link")
+    check("pl__guard__limit() { return 0ull; }" in plain.text, "the limit of an unguarded link")
+    kernels = [judge(l) for l in (guarded, plain)]
+    check(kernels[0].text != kernels[1].text, "guarding changed nothing")
+    equal(guarded.placement, plain.placement, "placement, guarded and not")
+    nvdisasm = find_tool("nvdisasm")
+    for linked, traps in ((guarded, True), (plain, False)):
+        done = run([nvdisasm, "-c", linked.folder / f"{linked.name}.{ARCH}.cubin"])
+        equal(done.status, 0, f"status of nvdisasm: {done.err}")
+        equal("BPT.TRAP" in done.out, traps, "a trap in the code")
+
+
+def state(tools):
+    """Static data that can be written: one instance, and no second."""
+    package = tools.package("state")
+    judge(tools.linked("counter", [package]))
+    text = tools.refused("counters", [(package, "one"), (package, "two")], "P-STATE")
+    check("instance `one`" in text and "instance `two`" in text and "calls" in text, f"P-STATE names too little: {text}")
+    text = tools.must("inspect", package).out
+    check("one instance only" in text, f"inspect does not say that one instance is the limit: {text}")
+
+
+CALLEE = """
+#include "exchange.h"
+PIPELINK_EXPORT(combine, float, pipelink::Self self, const exchange::Large& large, float (&row)[4], const double* __restrict__ from,
+                bool negate, float2 pair, exchange::Sample (&samples)[2], exchange::Large* __restrict__ out,
+                const exchange::Sample* const last, unsigned long long stamp, signed char small) {
+  const float sum = static_cast<float>(large.values[7] + from[1]) + row[3] + pair.y + samples[1].value;
+  row[0] = sum * static_cast<float>(stamp + small);
+  samples[0].tag = last->tag;
+  out->values[0] = sum;
+  return negate ? -sum : sum;
+}
+PIPELINK_EXPORT(wait, bool, pipelink::Self self, unsigned x) { return x > 7; }
+"""
+CALLER = """
+#include "exchange.h"
+struct Parameters { float* out; };
+PIPELINK_PARAMETERS(caller::Parameters, "caller.h", out);
+PIPELINK_IMPORT(combine, float, pipelink::Self self, const exchange::Large& large, float (&row)[4], const double* __restrict__ from,
+                bool negate, float2 pair, exchange::Sample (&samples)[2], exchange::Large* __restrict__ out,
+                const exchange::Sample* const last, unsigned long long stamp, signed char small);
+PIPELINK_IMPORT(wait, bool, pipelink::Self self, unsigned x);
+PIPELINK_ROLE(run, .warps = 4, .registers = {24, 128})(pipelink::Self self) {
+  float* out = parameters(self).out + run.thread(self) * 4;
+  float row[4] = {out[0], out[1], out[2], out[3]};
+  exchange::Large large{}, result{};
+  large.values[7] = out[1];
+  exchange::Sample samples[2] = {{1.0f, 2u}, {out[1], 3u}};
+  const exchange::Sample last{0.0f, threadIdx.x};
+  const double from[2] = {1.0, out[2]};
+  out[0] = combine(self, large, row, from, wait(self, threadIdx.x), make_float2(1.0f, out[0]), samples, &result, &last, 7ull, 3);
+  out[1] = row[0] + static_cast<float>(result.values[0]) + static_cast<float>(samples[0].tag);
+}
+"""
+
+
+def signatures(tools):
+    """Structures by reference and pointer, arrays, restricted pointers, vectors and booleans: all calls are inlined."""
+    linked = tools.linked("types", [tools.package("callee", source=CALLEE), tools.package("caller", source=CALLER)])
+    kernel = judge(linked)
+    check(control(tools, linked, [("callee", CALLEE), ("caller", CALLER)]).text == kernel.text,
+          "the linked code is not that of one translation unit")
+
+
+def shared_warpgroups(tools):
+    """Roles of 1, 2, 3 and 4 warps, several in one warpgroup: each warp runs its role, as in one translation unit."""
+    sources = []
+    for number, warps in enumerate((1, 2, 1, 3, 1, 2, 4)):
+        name = f"part{number}"
+        sources.append((name, f"""
+struct Parameters {{ float* out; }};
+PIPELINK_PARAMETERS({name}::Parameters, "{name}.h", out);
+PIPELINK_NAMED_BARRIER(all, .threads = {32 * warps});
+PIPELINK_ROLE(run, .warps = {warps}, .registers = {{24, 64}})(pipelink::Self self) {{
+  parameters(self).out[run.thread(self)] = {number + 2}.0f * run.warp(self);
+  all.sync(self);
+}}"""))
+    linked = tools.linked("parts", [tools.package(name, source=text) for name, text in sources])
+    kernel = judge(linked)
+    taken = []
+    for row in linked.placement["roles"]:
+        span = range(row["first_warp"], row["first_warp"] + row["warps"])
+        check(row["warps"] > 4 or span[0] // 4 == span[-1] // 4, f"{row['claim']} lies in two warpgroups: {span}")
+        taken += span
+    equal(len(taken), len(set(taken)), "warps taken, each once")
+    equal(linked.placement["threads"], 512, "threads of 14 warps")
+    check(control(tools, linked, sources).text == kernel.text, "the linked code is not that of one translation unit")
+
+
+def by_value(tools):
+    """What only its own headers define cannot be passed by value: refused by name before the vendor's linker sees it."""
+    for what, signature, body in (("parameter 1, `exchange::Wide`", "float, pipelink::Self self, int n, exchange::Wide wide", "return wide.lanes[n];"),
+                                  ("parameter 0, `exchange::Mode`", "float, pipelink::Self self, exchange::Mode mode", "return 1;"),
+                                  ("the result, `exchange::Sample`", "exchange::Sample, pipelink::Self self", "return {};")):
+        include = '#include "exchange.h"\n'
+        text = tools.refused("values", [
+            tools.package("callee", source=include + f"PIPELINK_EXPORT(f, {signature}) {{ {body} }}"),
+            tools.package("caller", source=include + f"PIPELINK_IMPORT(f, {signature});\n"
+                          "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) {}")], "L-SIGNATURE")
+        check(what in text and "caller.cu:" in text, f"the message does not name {what}: {text}")
+
+
+def foreign_types(tools):
+    """Types of one name in two namespaces are two types."""
+    own = "struct Large { double values[8]; };"
+    text = tools.refused("types", [
+        tools.package("callee", source=own + "\nPIPELINK_EXPORT(take, void, pipelink::Self self, Large large) {}"),
+        tools.package("caller", source=own + "\nPIPELINK_IMPORT(take, void, pipelink::Self self, Large large);\n"
+                      "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { take(self, Large{}); }")], "L-SIGNATURE")
+    check("callee::Large" in text and "caller::Large" in text, f"L-SIGNATURE does not name both types: {text}")
+
+
+if __name__ == "__main__":
+    sys.exit(main({f.__name__: f for f in (every_annotation, placement, instances, settable, layouts, guard, state, signatures, shared_warpgroups, by_value,
+                                           foreign_types)}, __doc__))

@@ -1,0 +1,82 @@
+// Texts that packages and objects carry: records, contracts, expressions, layouts, PTX. What is read is
+// written and read again.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "packager/capture/ptx.h"
+#include "packager/contract/expression.h"
+#include "packager/contract/json.h"
+#include "packager/contract/layout.h"
+#include "packager/contract/records.h"
+#include "packager/contract/validate.h"
+
+namespace {
+
+using namespace pipelink;
+using namespace pipelink::contract;
+
+void records(std::string_view text) {
+  std::vector<Record> all;
+  while (!text.empty()) {  // NUL ends a record
+    const std::size_t end = std::min(text.find('\0'), text.size());
+    if (Outcome<Record> record = parse_record(text.substr(0, end))) all.push_back(std::move(*record));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  const Outcome<Contract> contract = contract_from_records(all);
+  if (!contract) return;
+  validate(*contract);
+  if (!contract_from_records(records_from_contract(*contract))) std::abort();
+}
+
+void json(std::string_view text) {
+  const Outcome<Contract> contract = from_json(text, "fuzz");
+  if (!contract) return;
+  validate(*contract);
+  const std::string written = to_json(*contract);
+  const Outcome<Contract> again = from_json(written, "fuzz");
+  if (!again || to_json(*again) != written) std::abort();
+}
+
+void expression(std::string_view text) {
+  const ParsedExpression parsed = parse_expression(text);
+  if (parsed)
+    parsed->evaluate({{"a", 3}, {"b", -1}});
+  else if (parsed.error.empty())
+    std::abort();
+}
+
+void layout(std::string_view text) {
+  const ParsedLayout parsed = parse_layout(text);
+  if (!parsed || parsed->size() > 4096) return;
+  cover_fault(*parsed, parsed->size());
+  if (!same_function(*parsed, *parsed)) std::abort();
+}
+
+}  // namespace
+
+/// The first byte chooses the kind of text.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  switch (data[0] % 5) {
+    case 0:
+      records(text);
+      break;
+    case 1:
+      json(text);
+      break;
+    case 2:
+      expression(text);
+      break;
+    case 3:
+      layout(text);
+      break;
+    case 4:
+      parse_ptx(text, "fuzz");
+      break;
+  }
+  return 0;
+}

@@ -1,0 +1,103 @@
+// The glue of compositions made in code: what it defines, for one instance and for several, in any order.
+#include "linker/codegen/glue.h"
+
+#include <doctest/doctest.h>
+
+#include "builders.h"
+
+namespace pipelink::test {
+namespace {
+
+Component caller() {
+  return Component("caller")
+      .role("run", 1)
+      .callable(kIn, "f", {"int"}, "int")
+      .buffer("room", expression("size * 2"))
+      .settable("size", 64, {64, 128})
+      .change([](Contract& c) { c.roles[0].align_warps = 1; });
+}
+
+Component callee(const std::string& name) {
+  return Component(name).callable(kOut, "f", {"int"}, "int");
+}
+
+std::string glue_of(const Composition& composition) {
+  Outcome<Bindings> bindings = bind(composition);
+  REQUIRE(bindings);
+  Outcome<Plan> planned = plan(composition, *bindings);
+  REQUIRE(planned);
+  Outcome<std::vector<Route>> routes = route(composition, *bindings);
+  REQUIRE(routes);
+  Outcome<std::string> text = glue(composition, *bindings, *planned, *routes);
+  REQUIRE(text);
+  return *text;
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("one instance: handles are constants and calls are direct") {
+  const std::string text = glue_of(compose({{caller(), ""}, {callee("callee"), ""}}));
+  CHECK(holds(text, "unsigned pl__caller__role__run__warp(unsigned) { return 0u; }"));
+  CHECK(holds(text, "unsigned char* pl__caller__buffer__room(unsigned) { return pl_shared + 0; }"));
+  CHECK(holds(text, "int pl__caller__fact__size(unsigned) { return static_cast<int>(64ll); }"));
+  CHECK(holds(text, "return pl__callee__export__f(pipelink::Self{0, self.parameters}, "));
+  CHECK(holds(text, "unsigned char pl_shared[128];"));
+  CHECK(holds(text, "__launch_bounds__(128, 1)"));
+  CHECK_FALSE(holds(text, "switch"));
+}
+
+TEST_CASE("two instances: handles and calls depend on the instance alone") {
+  const std::vector<Use> uses = {{caller(), "a"}, {caller(), "b"}, {callee("one"), ""}, {callee("two"), ""}};
+  const Links links = {{{"a.f", "one.f"}, {"b.f", "two.f"}}, {{"b.size", "128"}}};
+  const std::string text = glue_of(compose(uses, links));
+  CHECK(holds(text,
+              "pl__caller__fact__size(unsigned instance) { switch (instance) { case 0: return "
+              "static_cast<int>(64ll); "
+              "default: return static_cast<int>(128ll); } }"));
+  CHECK(holds(text, "case 0: {\n      return pl__one__export__f("));
+  CHECK(holds(text, "default: {\n      return pl__two__export__f("));
+  CHECK(holds(text, "if (warp == 0) pl__caller__role__run(pipelink::Self{0, parameters.bytes});"));
+  CHECK(holds(text, "else if (warp == 1) pl__caller__role__run(pipelink::Self{1, parameters.bytes});"));
+  std::vector<Use> turned(uses.rbegin(), uses.rend());
+  CHECK(glue_of(compose(turned, links)) == text);
+}
+
+TEST_CASE("a type that the glue cannot see is refused by value") {
+  const auto edit = [](Contract& c) { c.callables[0].parameters[0] = {"exchange::Wide", 48, 16}; };
+  const Composition composition = compose({{caller().change(edit), ""}, {callee("callee").change(edit), ""}});
+  Outcome<Bindings> bindings = bind(composition);
+  REQUIRE(bindings);
+  Outcome<Plan> planned = plan(composition, *bindings);
+  REQUIRE(planned);
+  const Outcome<std::string> text = glue(composition, *bindings, *planned, {});
+  REQUIRE_FALSE(text);
+  CHECK(text.diagnostics[0].clause == "L-SIGNATURE");
+  CHECK(text.diagnostics[0].facts[0].text == "imports `f`: parameter 0, `exchange::Wide`");
+}
+
+TEST_CASE("a guarded composition has a limit, and nothing else is different") {
+  Composition composition = compose({{caller(), ""}, {callee("callee"), ""}});
+  std::string plain = glue_of(composition);
+  composition.options.guard = true;
+  const std::string guarded = glue_of(composition), zero = "{ return 0ull; }";
+  const std::size_t at = plain.find(zero);
+  REQUIRE(at != std::string::npos);
+  CHECK(plain.replace(at, zero.size(), "{ return 100000000ull; }") == guarded);
+}
+
+TEST_CASE("a cluster is synchronised at both ends") {
+  Composition composition = compose({{caller(), ""}, {callee("callee"), ""}});
+  composition.launch.cluster[0] = 2;
+  const std::string text = glue_of(composition);
+  CHECK(holds(text, "__cluster_dims__(2, 1, 1)"));
+  CHECK_FALSE(holds(text, "__syncthreads"));
+  const std::size_t first = text.find("barrier.cluster.arrive");
+  REQUIRE(first != std::string::npos);
+  CHECK(text.find("barrier.cluster.arrive", first + 1) != std::string::npos);
+}
+
+}  // namespace pipelink::test
