@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipelink/device.h"
+#include "pipelink/cuda_device.h"
 #include "pipelink/driver.h"
 #include "pipelink/launch_description.h"
 #include "pipelink/result.h"
