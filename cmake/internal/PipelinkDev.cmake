@@ -3,16 +3,18 @@
 option(PIPELINK_WERROR "Treat warnings as errors" ON)
 set(PIPELINK_SANITIZE "" CACHE STRING "Sanitizers for PipeLink's own code, e.g. address,undefined")
 
-add_library(pipelink_options INTERFACE)
-target_compile_features(pipelink_options INTERFACE cxx_std_20)
-target_compile_definitions(pipelink_options INTERFACE PIPELINK_VERSION="${PROJECT_VERSION}")
-target_compile_options(pipelink_options INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+add_library(pipelink_warnings INTERFACE)
+target_compile_features(pipelink_warnings INTERFACE cxx_std_20)
+target_compile_definitions(pipelink_warnings INTERFACE PIPELINK_VERSION="${PROJECT_VERSION}")
+target_compile_options(pipelink_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
                                                   $<$<BOOL:${PIPELINK_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 reports impossible overlaps inside std::string operator+ (GCC bug 105651), and members of moved-from
   # optionals as uninitialised (105593). Both are gone in 13; clang-tidy and the sanitizers look here too.
-  target_compile_options(pipelink_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+  target_compile_options(pipelink_warnings INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
 endif()
+add_library(pipelink_options INTERFACE)
+target_link_libraries(pipelink_options INTERFACE pipelink_warnings)
 if(PIPELINK_SANITIZE)
   target_compile_options(pipelink_options INTERFACE -fsanitize=${PIPELINK_SANITIZE} -fno-omit-frame-pointer
                                                     -fno-sanitize-recover=undefined)

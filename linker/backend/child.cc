@@ -15,7 +15,7 @@
 namespace pipelink {
 namespace {
 
-constexpr std::size_t kMaxError = 64 * 1024;
+constexpr std::size_t kMaxError = std::size_t{64} * 1024;
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kLimitAddressSpace = false;  // its shadow alone is terabytes
 #else
@@ -32,7 +32,8 @@ bool write_all(int fd, const std::string& bytes) {
   return true;
 }
 
-[[noreturn]] void child_main(const ChildLimits& limits, const std::function<std::string()>& work, int out, int err) {
+[[noreturn]] void child_main(const ChildLimits& limits, const std::function<std::string()>& work, int out,
+                             int err) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // an ended build leaves no compiler running
   dup2(err, STDERR_FILENO);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -98,7 +99,8 @@ ChildResult run_in_child(const ChildLimits& limits, const std::function<std::str
   bool timed_out = false;
   pollfd ends[2] = {{out[0], POLLIN, 0}, {err[0], POLLIN, 0}};
   while (ends[0].fd >= 0 || ends[1].fd >= 0) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
     if (left <= 0) {
       timed_out = true;
       kill(child, SIGKILL);

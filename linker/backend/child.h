@@ -13,10 +13,10 @@ struct ChildLimits {
 };
 
 struct ChildResult {
-  bool finished = false;      ///< `work` returned and its bytes are complete
+  bool finished = false;  ///< `work` returned and its bytes are complete
   std::string bytes;
-  std::string standard_error; ///< at most 64 KiB
-  std::string death;          ///< else: "signal 11 (Segmentation fault)", "no result within 600 s", …
+  std::string standard_error;  ///< at most 64 KiB
+  std::string death;           ///< else: "signal 11 (Segmentation fault)", "no result within 600 s", …
 };
 
 /// `work` sees a copy of the caller's memory. The caller must have no other threads.

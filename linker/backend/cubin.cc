@@ -14,13 +14,20 @@ namespace {
 
 // Attributes of .nv.info, and the forms in which a value is stored. Read off cubins of CUDA 13.0.
 enum : unsigned { kNoValue = 1, kByteValue = 2, kHalfValue = 3, kSizedValue = 4 };
-enum : unsigned { kMaxThreads = 0x05, kFrameSize = 0x11, kParameterBytes = 0x19, kRegisterCount = 0x2f, kBarrierCount = 0x4c, kSetsRegisters = 0x54 };
+enum : unsigned {
+  kMaxThreads = 0x05,
+  kFrameSize = 0x11,
+  kParameterBytes = 0x19,
+  kRegisterCount = 0x2f,
+  kBarrierCount = 0x4c,
+  kSetsRegisters = 0x54
+};
 
 constexpr std::int64_t kReservedShared = 1024;
 
 struct Attribute {
   unsigned id = 0;
-  unsigned value = 0;             ///< byte and half values
+  unsigned value = 0;                ///< byte and half values
   std::vector<std::uint32_t> words;  ///< sized values
 };
 

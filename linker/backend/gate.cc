@@ -12,13 +12,15 @@ struct Row {
   const char* help;
 };
 
-/// Lines of the log that mean the code is not what was planned: C75xx (setmaxnreg dropped, wgmma serialised) and spills.
+/// Lines of the log that mean the code is not what was planned: C75xx (setmaxnreg dropped, wgmma serialised)
+/// and spills.
 std::vector<std::string> suspicious_lines(const std::string& log, bool spills) {
   std::vector<std::string> out;
   std::istringstream in(log);
   for (std::string line; std::getline(in, line);) {
     const std::size_t code = line.find("C75");
-    const bool advisory = code != std::string::npos && code + 5 <= line.size() && std::isdigit(line[code + 3]) && std::isdigit(line[code + 4]);
+    const bool advisory = code != std::string::npos && code + 5 <= line.size() &&
+                          std::isdigit(line[code + 3]) && std::isdigit(line[code + 4]);
     const bool spill = line.find("spill") != std::string::npos || line.find("Spill") != std::string::npos;
     if (spills ? spill : advisory) out.push_back(line);
   }
@@ -28,12 +30,13 @@ std::vector<std::string> suspicious_lines(const std::string& log, bool spills) {
 std::string foreign_functions(const CubinFacts& found, const std::string& kernel) {
   std::string out;
   for (const std::string& f : found.functions)
-    if (f != kernel && !f.starts_with("$__internal_") && f.find("$__internal_") == std::string::npos) out += (out.empty() ? "" : ", ") + f;
+    if (f != kernel && !f.starts_with("$__internal_") && f.find("$__internal_") == std::string::npos)
+      out += (out.empty() ? "" : ", ") + f;
   return out;
 }
 
-/// A kernel that sets registers is launched with all that a thread may have; one that does not, with what it needs. Where
-/// the file would give a thread more than an instruction can name, the compiler says 255.
+/// A kernel that sets registers is launched with all that a thread may have; one that does not, with what it
+/// needs. Where the file would give a thread more than an instruction can name, the compiler says 255.
 bool registers_fit(const GatePlan& plan, int found) {
   constexpr int kNameable = 255;
   const bool capped = plan.registers == kNameable / 8 * 8;
@@ -50,24 +53,30 @@ Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const st
   };
   // An array that no code refers to is left out.
   const auto shared = [&](const char* what, long long planned, long long is, const char* help) {
-    return found.shared_bytes == 0 ? Row{{what, std::to_string(planned), "unused", true}, help} : number(what, planned, is, help);
+    return found.shared_bytes == 0 ? Row{{what, std::to_string(planned), "unused", true}, help}
+                                   : number(what, planned, is, help);
   };
   std::vector<Row> rows = {
-      {{"kernel", plan.kernel, found.has_kernel ? plan.kernel : "none", found.has_kernel}, "the glue lost its entry; report this"},
+      {{"kernel", plan.kernel, found.has_kernel ? plan.kernel : "none", found.has_kernel},
+       "the glue lost its entry; report this"},
       {{"other functions", "none", foreign.empty() ? "none" : foreign, foreign.empty()},
-       "a call was not inlined: keep calls direct, and mark large functions __inline_hint__ or __forceinline__"},
-      number("threads", plan.threads, found.max_threads, "the roles' warps and the kernel's bounds do not agree; report this"),
+       "a call was not inlined: keep calls direct, and mark large functions __inline_hint__ or "
+       "__forceinline__"},
+      number("threads", plan.threads, found.max_threads,
+             "the roles' warps and the kernel's bounds do not agree; report this"),
       {{"registers at entry", fmt::format("{}{}", plan.sets_registers ? "" : "at most ", plan.registers),
         std::to_string(found.registers), registers_fit(plan, found.registers)},
        "lower a role's registers.min, or give its code less to keep alive"},
-      {{"setmaxnreg", plan.sets_registers ? "honoured" : "not used", found.sets_registers ? "honoured" : "not used",
-        plan.sets_registers == found.sets_registers},
+      {{"setmaxnreg", plan.sets_registers ? "honoured" : "not used",
+        found.sets_registers ? "honoured" : "not used", plan.sets_registers == found.sets_registers},
        "the compiler dropped it: an indirect call, -G or an object without LTO-IR does that"},
       number("barriers", plan.barriers, found.barriers,
-             "a barrier id was computed or written into the code: claim PIPELINK_NAMED_BARRIERs and choose among them by branching"),
+             "a barrier id was computed or written into the code: claim PIPELINK_NAMED_BARRIERs and choose "
+             "among them by branching"),
       shared("shared bytes", plan.shared_bytes, found.shared_bytes,
              "a component defines shared memory of its own: claim it with PIPELINK_BUFFER"),
-      shared("shared alignment", plan.shared_align, found.shared_align, "a component defines shared memory of its own"),
+      shared("shared alignment", plan.shared_align, found.shared_align,
+             "a component defines shared memory of its own"),
   };
   GateReport report;
   Diagnostics diagnostics;
@@ -83,9 +92,11 @@ Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const st
     }
     report.rows.push_back(std::move(r.row));
   }
-  const auto log_row = [&](const char* what, bool spills, const char* clause, const char* title, const char* help) {
+  const auto log_row = [&](const char* what, bool spills, const char* clause, const char* title,
+                           const char* help) {
     const std::vector<std::string> lines = suspicious_lines(log, spills);
-    report.rows.push_back({what, "none", lines.empty() ? "none" : fmt::format("{} lines", lines.size()), lines.empty()});
+    report.rows.push_back(
+        {what, "none", lines.empty() ? "none" : fmt::format("{} lines", lines.size()), lines.empty()});
     if (lines.empty()) return;
     Diagnostic d;
     d.clause = clause;
@@ -95,7 +106,8 @@ Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const st
     diagnostics.push_back(std::move(d));
   };
   log_row("advisories C75xx", false, "L-GATE", "the compiler gave up what the kernel relies on",
-          "C7504 to C7508: setmaxnreg was dropped; C7510 to C7517: wgmma is serialised by a call or a wait between its parts");
+          "C7504 to C7508: setmaxnreg was dropped; C7510 to C7517: wgmma is serialised by a call or a wait "
+          "between its parts");
   log_row("spills", true, "L-REGS", "registers do not suffice: the compiler spilled",
           "raise registers.max of the role, or give its code less to keep alive");
   if (!diagnostics.empty()) return diagnostics;

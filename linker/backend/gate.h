@@ -1,5 +1,5 @@
-// The last check: the cubin and the tools' log against the plan. What the vendor's linker does not object to is found
-// here, before a GPU sees it.
+// The last check: the cubin and the tools' log against the plan. What the vendor's linker does not object to
+// is found here, before a GPU sees it.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace pipelink {
 struct GatePlan {
   std::string kernel;
   int threads = 0;
-  int registers = 0;          ///< at entry
+  int registers = 0;  ///< at entry
   bool sets_registers = false;
-  int barriers = 1;           ///< ids in use, with id 0
+  int barriers = 1;  ///< ids in use, with id 0
   std::int64_t shared_bytes = 0, shared_align = 0;
 };
 
@@ -28,7 +28,8 @@ struct GateReport {
   std::vector<GateRow> rows;
 };
 
-/// L-GATE, one for each row that fails, with what the contracts could have said; L-REGS if registers were spilled.
+/// L-GATE, one for each row that fails, with what the contracts could have said; L-REGS if registers were
+/// spilled.
 Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const std::string& log);
 
 }  // namespace pipelink

@@ -19,9 +19,13 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 /// What the child sends: a JSON line, then the cubin.
-std::string reply(const json& head, const std::string& cubin = {}) { return head.dump() + "\n" + cubin; }
+std::string reply(const json& head, const std::string& cubin = {}) {
+  return head.dump() + "\n" + cubin;
+}
 
-std::string failure(const char* clause, const std::string& text) { return reply({{"clause", clause}, {"log", text}}); }
+std::string failure(const char* clause, const std::string& text) {
+  return reply({{"clause", clause}, {"log", text}});
+}
 
 std::string text_of(std::size_t size, const auto& fill) {
   std::string text(size, '\0');
@@ -46,7 +50,8 @@ std::string compile_glue(const LowerRequest& request, std::string& ltoir) {
     const std::string log = text_of(size, [&](char* to) { api.log(program, to); });
     return failure("T-NVRTC", log.empty() ? api.error_string(status) : log);
   }
-  if (api.ltoir_size(program, &size) != NVRTC_SUCCESS) return failure("T-NVRTC", "no LTO-IR came of the glue");
+  if (api.ltoir_size(program, &size) != NVRTC_SUCCESS)
+    return failure("T-NVRTC", "no LTO-IR came of the glue");
   ltoir.assign(size, '\0');
   api.ltoir(program, ltoir.data());
   return {};
@@ -63,8 +68,8 @@ std::string link_in_child(const LowerRequest& request) {
   if (!NvJitLink::load(api, error)) return failure("T-TOOLKIT", error);
   const auto link_start = std::chrono::steady_clock::now();
   const std::string arch = "-arch=" + request.arch, keep = "-kernels-used=" + request.kernel;
-  const char* options[] = {arch.c_str(), "-lto", "-O3", "-optimize-unused-variables", keep.c_str(),
-                           "-Xptxas=--warn-on-spills"};
+  const char* options[] = {
+      arch.c_str(), "-lto", "-O3", "-optimize-unused-variables", keep.c_str(), "-Xptxas=--warn-on-spills"};
   nvJitLinkHandle handle = nullptr;
   const auto logs = [&] {
     std::size_t size = 0;
@@ -78,22 +83,26 @@ std::string link_in_child(const LowerRequest& request) {
   if (api.create(&handle, std::size(options), options) != NVJITLINK_SUCCESS)
     return failure("T-NVJITLINK", "nvJitLink refused its options: " + logs());
   for (const LowerInput& input : request.inputs)
-    if (api.add(handle, NVJITLINK_INPUT_LTOIR, input.ltoir.data(), input.ltoir.size(), input.name.c_str()) != NVJITLINK_SUCCESS)
+    if (api.add(handle, NVJITLINK_INPUT_LTOIR, input.ltoir.data(), input.ltoir.size(), input.name.c_str()) !=
+        NVJITLINK_SUCCESS)
       return failure("T-NVJITLINK", fmt::format("{} was refused: {}", input.name, logs()));
-  // The glue comes last: the whole takes the data layout of its first module, and NVRTC's has 64-bit pointers to shared
-  // memory where nvcc's has 32-bit ones, which costs registers and makes the code differ from the control's.
+  // The glue comes last: the whole takes the data layout of its first module, and NVRTC's has 64-bit pointers
+  // to shared memory where nvcc's has 32-bit ones, which costs registers and makes the code differ from the
+  // control's.
   if (api.add(handle, NVJITLINK_INPUT_LTOIR, glue.data(), glue.size(), "glue") != NVJITLINK_SUCCESS)
     return failure("T-NVJITLINK", "the glue was refused: " + logs());
   if (const nvJitLinkResult status = api.complete(handle); status != NVJITLINK_SUCCESS)
     return failure("T-NVJITLINK", fmt::format("status {}: {}", static_cast<int>(status), logs()));
   std::size_t size = 0;
-  if (api.cubin_size(handle, &size) != NVJITLINK_SUCCESS || size == 0) return failure("T-NVJITLINK", "no cubin came of the link");
+  if (api.cubin_size(handle, &size) != NVJITLINK_SUCCESS || size == 0)
+    return failure("T-NVJITLINK", "no cubin came of the link");
   std::string cubin(size, '\0');
   api.cubin(handle, cubin.data());
   return reply({{"log", logs()}, {"glue_ms", glue_ms}, {"link_ms", milliseconds_since(link_start)}}, cubin);
 }
 
-Diagnostic tool_error(const LowerRequest& request, const std::string& clause, std::string title, std::string reason) {
+Diagnostic tool_error(const LowerRequest& request, const std::string& clause, std::string title,
+                      std::string reason) {
   Diagnostic d;
   d.clause = clause;
   d.title = std::move(title);
@@ -107,7 +116,8 @@ Diagnostic tool_error(const LowerRequest& request, const std::string& clause, st
 }  // namespace
 
 Outcome<Lowered> lower(const LowerRequest& request) {
-  const ChildResult child = run_in_child({request.seconds, request.memory_bytes}, [&] { return link_in_child(request); });
+  const ChildResult child =
+      run_in_child({request.seconds, request.memory_bytes}, [&] { return link_in_child(request); });
   if (!child.finished) {
     Diagnostic d = tool_error(request, "T-CHILD", "the vendor's linker died", child.death);
     if (!child.standard_error.empty()) d.facts.push_back({"standard error", child.standard_error, {}});
@@ -141,12 +151,15 @@ ToolchainStatus toolchain_status() {
     Nvrtc nvrtc;
     NvJitLink nvjitlink;
     std::string error;
-    if (!Nvrtc::load(nvrtc, error) || !NvJitLink::load(nvjitlink, error)) return json{{"error", error}}.dump();
+    if (!Nvrtc::load(nvrtc, error) || !NvJitLink::load(nvjitlink, error))
+      return json{{"error", error}}.dump();
     int major = 0, minor = 0;
     unsigned link_major = 0, link_minor = 0;
     nvrtc.version(&major, &minor);
     nvjitlink.version(&link_major, &link_minor);
-    return json{{"nvrtc", fmt::format("{}.{}", major, minor)}, {"nvjitlink", fmt::format("{}.{}", link_major, link_minor)}}.dump();
+    return json{{"nvrtc", fmt::format("{}.{}", major, minor)},
+                {"nvjitlink", fmt::format("{}.{}", link_major, link_minor)}}
+        .dump();
   });
   ToolchainStatus status;
   if (!child.finished) {

@@ -1,5 +1,5 @@
-// Glue and LTO-IR to a cubin, by NVRTC and nvJitLink in a child process: a damaged object or a compiler fault ends the
-// child, never the linker.
+// Glue and LTO-IR to a cubin, by NVRTC and nvJitLink in a child process: a damaged object or a compiler fault
+// ends the child, never the linker.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,19 @@ struct LowerRequest {
   std::string kernel;  ///< the only entry that is kept
   std::string glue;    ///< CUDA C++
   std::vector<LowerInput> inputs;
-  unsigned seconds = 600;                           ///< of wall time
+  unsigned seconds = 600;                                ///< of wall time
   std::uint64_t memory_bytes = std::uint64_t{16} << 30;  ///< of address space
 };
 
 struct Lowered {
   std::string cubin;
-  std::string log;      ///< what the tools said, without paths
-  double glue_ms = 0;   ///< NVRTC
-  double link_ms = 0;   ///< nvJitLink, from create to the cubin
+  std::string log;     ///< what the tools said, without paths
+  double glue_ms = 0;  ///< NVRTC
+  double link_ms = 0;  ///< nvJitLink, from create to the cubin
 };
 
-/// T-TOOLKIT, T-NVRTC, T-NVJITLINK, T-CHILD (with the signal or the limit, and the inputs); L-GATE for what the log must not say.
+/// T-TOOLKIT, T-NVRTC, T-NVJITLINK, T-CHILD (with the signal or the limit, and the inputs); L-GATE for what
+/// the log must not say.
 Outcome<Lowered> lower(const LowerRequest& request);
 
 /// The versions and places of the vendor's libraries, for `pipelink doctor`; `error` if one cannot be loaded.

@@ -20,7 +20,9 @@ SharedLibrary SharedLibrary::open(const char* file, std::string& error) {
   return library;
 }
 
-void* SharedLibrary::symbol(const char* name) const { return dlsym(handle_, name); }
+void* SharedLibrary::symbol(const char* name) const {
+  return dlsym(handle_, name);
+}
 
 namespace {
 
@@ -41,13 +43,15 @@ bool Nvrtc::load(Nvrtc& api, std::string& error) {
          find(library, "nvrtcCompileProgram", api.compile, error) &&
          find(library, "nvrtcGetProgramLogSize", api.log_size, error) &&
          find(library, "nvrtcGetProgramLog", api.log, error) &&
-         find(library, "nvrtcGetLTOIRSize", api.ltoir_size, error) && find(library, "nvrtcGetLTOIR", api.ltoir, error);
+         find(library, "nvrtcGetLTOIRSize", api.ltoir_size, error) &&
+         find(library, "nvrtcGetLTOIR", api.ltoir, error);
 }
 
 bool NvJitLink::load(NvJitLink& api, std::string& error) {
   const SharedLibrary library = SharedLibrary::open("libnvJitLink.so.13", error);
   return library && find(library, "nvJitLinkVersion", api.version, error) &&
-         find(library, "nvJitLinkCreate", api.create, error) && find(library, "nvJitLinkAddData", api.add, error) &&
+         find(library, "nvJitLinkCreate", api.create, error) &&
+         find(library, "nvJitLinkAddData", api.add, error) &&
          find(library, "nvJitLinkComplete", api.complete, error) &&
          find(library, "nvJitLinkGetErrorLogSize", api.error_size, error) &&
          find(library, "nvJitLinkGetErrorLog", api.error, error) &&

@@ -12,7 +12,8 @@ namespace pipelink {
 /// A library that stays loaded as long as the process.
 class SharedLibrary {
  public:
-  /// Tries the folder found when PipeLink was built, then the loader's own search. `error` says why there is none.
+  /// Tries the folder found when PipeLink was built, then the loader's own search. `error` says why there is
+  /// none.
   static SharedLibrary open(const char* file, std::string& error);
   explicit operator bool() const { return handle_ != nullptr; }
   void* symbol(const char* name) const;
@@ -36,7 +37,8 @@ struct Nvrtc {
 struct NvJitLink {
   nvJitLinkResult (*version)(unsigned*, unsigned*) = nullptr;
   nvJitLinkResult (*create)(nvJitLinkHandle*, std::uint32_t, const char**) = nullptr;
-  nvJitLinkResult (*add)(nvJitLinkHandle, nvJitLinkInputType, const void*, std::size_t, const char*) = nullptr;
+  nvJitLinkResult (*add)(nvJitLinkHandle, nvJitLinkInputType, const void*, std::size_t,
+                         const char*) = nullptr;
   nvJitLinkResult (*complete)(nvJitLinkHandle) = nullptr;
   nvJitLinkResult (*error_size)(nvJitLinkHandle, std::size_t*) = nullptr;
   nvJitLinkResult (*error)(nvJitLinkHandle, char*) = nullptr;

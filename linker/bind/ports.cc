@@ -8,7 +8,6 @@
 namespace pipelink::binding {
 namespace {
 
-using contract::Contract;
 using contract::Direction;
 
 /// A callable or a ring, seen alike.

@@ -31,7 +31,9 @@ int finish(const Common& common, const Diagnostics& diagnostics) {
   return exit_status(diagnostics);
 }
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 Diagnostic usage(std::string title, std::string help) {
   Diagnostic d;
@@ -46,8 +48,8 @@ struct OutputFile {
   const std::string* bytes;
 };
 
-/// All of them or, with an error, none: each is written under a name of its own first, and then renamed. Files that are
-/// equal already keep their time.
+/// All of them or, with an error, none: each is written under a name of its own first, and then renamed.
+/// Files that are equal already keep their time.
 Diagnostics write_outputs(const std::string& directory, const std::vector<OutputFile>& files) {
   struct Staged {
     std::string temporary, path;
@@ -64,7 +66,8 @@ Diagnostics write_outputs(const std::string& directory, const std::vector<Output
       unwritable(path, "it is a directory");
       break;
     }
-    if (const Outcome<std::string> old = read_file(path, file.bytes->size()); old && *old == *file.bytes) continue;
+    if (const Outcome<std::string> old = read_file(path, file.bytes->size()); old && *old == *file.bytes)
+      continue;
     staged.push_back({fmt::format("{}.{}.new", path, ::getpid()), path});
     if (Outcome<bool> written = write_file(staged.back().temporary, *file.bytes); !written) {
       unwritable(path, written.diagnostics.front().reason);
@@ -82,7 +85,9 @@ Diagnostics write_outputs(const std::string& directory, const std::vector<Output
 
 }  // namespace
 
-int pack(const Common& common, const PackOptions& options) { return finish(common, pipelink::pack(options).diagnostics); }
+int pack(const Common& common, const PackOptions& options) {
+  return finish(common, pipelink::pack(options).diagnostics);
+}
 
 int link(const Common& common, const LinkArguments& arguments) {
   Timings timings;
@@ -99,9 +104,11 @@ int link(const Common& common, const LinkArguments& arguments) {
                                                                {stem + ".cubin", &linked->cubin}});
   diagnostics.insert(diagnostics.end(), written.begin(), written.end());
   if (!has_error(diagnostics) && !arguments.timings.empty()) {
-    const nlohmann::ordered_json times = {{"composition", composition.name}, {"read_ms", timings.read_ms}, {"check_ms", timings.check_ms},
-                                          {"place_ms", timings.place_ms},    {"glue_ms", timings.glue_ms}, {"nvjitlink_ms", timings.nvjitlink_ms},
-                                          {"total_ms", timings.total_ms}};
+    const nlohmann::ordered_json times = {
+        {"composition", composition.name}, {"read_ms", timings.read_ms},
+        {"check_ms", timings.check_ms},    {"place_ms", timings.place_ms},
+        {"glue_ms", timings.glue_ms},      {"nvjitlink_ms", timings.nvjitlink_ms},
+        {"total_ms", timings.total_ms}};
     const Outcome<bool> done = write_file(arguments.timings, times.dump() + "\n");
     diagnostics.insert(diagnostics.end(), done.diagnostics.begin(), done.diagnostics.end());
   }
@@ -119,7 +126,8 @@ int check(const Common& common, const std::string& file, const std::vector<std::
     if (solution.ring(name) == nullptr) {
       std::string known;
       for (const place::RingDepth& r : solution.rings) known += (known.empty() ? "" : ", ") + r.name;
-      return finish(common, {usage("no ring is called '" + name + "'", "the rings here are: " + (known.empty() ? "none" : known))});
+      return finish(common, {usage("no ring is called '" + name + "'",
+                                   "the rings here are: " + (known.empty() ? "none" : known))});
     }
     const place::Explanation text = place::why_not_deeper(checked->plan.problem, solution, name);
     print(text.text + "\n");
@@ -147,7 +155,8 @@ int explain(const Common& common, const std::string& id, bool list) {
     return 0;
   }
   const Clause* clause = find_clause(id);
-  if (clause == nullptr) return finish(common, {usage("there is no clause '" + id + "'", "pipelink explain --list shows all")});
+  if (clause == nullptr)
+    return finish(common, {usage("there is no clause '" + id + "'", "pipelink explain --list shows all")});
   print(explain_text(*clause));
   return 0;
 }
@@ -169,7 +178,9 @@ int doctor(const Common& common) {
     d.clause = "T-TOOLKIT";
     d.title = "the CUDA toolkit's libraries cannot be used";
     d.reason = status.error;
-    d.help = "install CUDA 13, or set PIPELINK_TOOLKIT_LIBRARY_DIR to the folder of libnvJitLink.so.13 and libnvrtc.so.13";
+    d.help =
+        "install CUDA 13, or set PIPELINK_TOOLKIT_LIBRARY_DIR to the folder of libnvJitLink.so.13 and "
+        "libnvrtc.so.13";
     return finish(common, {d});
   }
   print(fmt::format("NVRTC      {}\nnvJitLink  {}\n", status.nvrtc, status.nvjitlink));
@@ -188,10 +199,14 @@ int place(const Common& common, const std::string& file, bool json, std::uint64_
   if (json) {
     print(place::to_json(*problem, *solution));
   } else {
-    print(fmt::format("{}: {} bytes of {}, {} free, {}\n", problem->name, solution->footprint, solution->capacity, solution->free_bytes(),
-                      solution->optimal ? "proven optimal" : fmt::format("at most {} bytes from optimal", solution->gap_bytes)));
-    for (const place::BufferPlacement& b : solution->buffers) print(fmt::format("  {:>8} {:>8}  {}\n", b.offset, b.bytes, b.name));
-    for (const place::RingDepth& r : solution->rings) print(fmt::format("  ring {}: {} stages\n", r.name, r.depth));
+    print(fmt::format("{}: {} bytes of {}, {} free, {}\n", problem->name, solution->footprint,
+                      solution->capacity, solution->free_bytes(),
+                      solution->optimal ? "proven optimal"
+                                        : fmt::format("at most {} bytes from optimal", solution->gap_bytes)));
+    for (const place::BufferPlacement& b : solution->buffers)
+      print(fmt::format("  {:>8} {:>8}  {}\n", b.offset, b.bytes, b.name));
+    for (const place::RingDepth& r : solution->rings)
+      print(fmt::format("  ring {}: {} stages\n", r.name, r.depth));
   }
   return finish(common, solution.diagnostics);
 }
@@ -215,7 +230,8 @@ int host(const Common& common, const std::vector<std::string>& launches, const s
   Outcome<std::string> header = host_header(input), source = host_source(input);
   if (!header) return finish(common, header.diagnostics);
   if (!source) return finish(common, source.diagnostics);
-  return finish(common, write_outputs(output, {{"pipelink/" + input.composition + ".h", &*header}, {input.composition + ".host.cc", &*source}}));
+  return finish(common, write_outputs(output, {{"pipelink/" + input.composition + ".h", &*header},
+                                               {input.composition + ".host.cc", &*source}}));
 }
 
 }  // namespace pipelink::cli

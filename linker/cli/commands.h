@@ -1,5 +1,5 @@
-// The subcommands. Each prints results on standard output and diagnostics on standard error, and returns the exit
-// status: 0 done, 1 rejected by a contract, 2 usage, input or toolchain failure.
+// The subcommands. Each prints results on standard output and diagnostics on standard error, and returns the
+// exit status: 0 done, 1 rejected by a contract, 2 usage, input or toolchain failure.
 #pragma once
 
 #include <cstdint>

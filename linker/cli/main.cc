@@ -19,17 +19,22 @@ void add_pack(CLI::App& app, pipelink::PackOptions& options, Action& action) {
   command->add_option("--version", options.version, "The package's version")->required();
   command->add_option("--arch", options.arch, "A real architecture, e.g. sm_90a")->required();
   command->add_option("-o,--output", options.output, "The package to write: NAME.ARCH.plk")->required();
-  command->add_option("--host-library", options.host_library, "The static library of the component's host provider");
-  command->add_option("--source-root", options.source_root, "Taken off the file names that annotations recorded");
-  command->add_option("objects", options.objects, "What nvcc -fatbin (or -c) made, with LTO-IR and PTX")->required();
+  command->add_option("--host-library", options.host_library,
+                      "The static library of the component's host provider");
+  command->add_option("--source-root", options.source_root,
+                      "Taken off the file names that annotations recorded");
+  command->add_option("objects", options.objects, "What nvcc -fatbin (or -c) made, with LTO-IR and PTX")
+      ->required();
   command->callback([&] { action = [&](const Common& common) { return cli::pack(common, options); }; });
 }
 
 void add_link(CLI::App& app, cli::LinkArguments& arguments, Action& action) {
   CLI::App* command = app.add_subcommand("link", "Link a composition into one kernel");
   command->add_option("composition", arguments.composition, "COMPOSITION.json")->required();
-  command->add_option("-o,--output", arguments.output,
-                      "Folder for NAME.ARCH.cubin, .map.json, .glue.cu, .launch and .summary.txt")->capture_default_str();
+  command
+      ->add_option("-o,--output", arguments.output,
+                   "Folder for NAME.ARCH.cubin, .map.json, .glue.cu, .launch and .summary.txt")
+      ->capture_default_str();
   command->add_option("--timings", arguments.timings, "Write how long each pass took, as JSON");
   command->add_flag("--quiet", arguments.quiet, "Do not print the link map's summary");
   command->callback([&] { action = [&](const Common& common) { return cli::link(common, arguments); }; });
@@ -38,7 +43,9 @@ void add_link(CLI::App& app, cli::LinkArguments& arguments, Action& action) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("PipeLink links separately compiled GPU kernel components into one fused kernel, guided by contracts.", "pipelink");
+  CLI::App app(
+      "PipeLink links separately compiled GPU kernel components into one fused kernel, guided by contracts.",
+      "pipelink");
   app.set_version_flag("--version", pipelink::kVersion);
   app.require_subcommand(1);
   app.fallthrough();
@@ -80,14 +87,17 @@ int main(int argc, char** argv) {
   place->add_option("file", file, "FILE.pl")->required();
   place->add_flag("--json", json, "As JSON");
   place->add_option("--limit", limit, "Work limit, in units")->capture_default_str();
-  place->callback([&] { action = [&](const Common& common) { return cli::place(common, file, json, limit); }; });
+  place->callback(
+      [&] { action = [&](const Common& common) { return cli::place(common, file, json, limit); }; });
 
   CLI::App* host = app.add_subcommand("host", "Make the host header and source of a linked composition");
   host->add_option("launch", files, "NAME.ARCH.launch of each architecture")->required();
   host->add_option("-o,--output", other, "Folder for pipelink/NAME.h and NAME.host.cc")->required();
   host->callback([&] { action = [&](const Common& common) { return cli::host(common, files, other); }; });
 
-  app.add_subcommand("doctor", "Check the toolchain")->callback([&] { action = [](const Common& common) { return cli::doctor(common); }; });
+  app.add_subcommand("doctor", "Check the toolchain")->callback([&] {
+    action = [](const Common& common) { return cli::doctor(common); };
+  });
 
   try {
     app.parse(argc, argv);

@@ -15,8 +15,8 @@
 namespace pipelink {
 namespace {
 
-using nlohmann::json;
 using contract::Direction;
+using nlohmann::json;
 
 json lines(const std::vector<std::string>& text) {
   json out = json::array();
@@ -43,7 +43,8 @@ std::vector<Group> groups(const Composition& composition) {
 }
 
 /// `return` of a value for each instance: one statement, or a switch that folds.
-std::string by_instance(const Group& group, const std::string& subject, const std::function<std::string(std::size_t)>& value) {
+std::string by_instance(const Group& group, const std::string& subject,
+                        const std::function<std::string(std::size_t)>& value) {
   if (group.instances.size() == 1) return "return " + value(group.instances.front()) + ";";
   std::string text = fmt::format("switch ({}) {{ ", subject);
   for (std::size_t n = 0; n + 1 < group.instances.size(); ++n)
@@ -63,22 +64,26 @@ std::vector<std::string> handles(const Group& group, const Bindings& bindings, c
   const auto define = [&](const std::string& type, const std::string& symbol,
                           const std::function<std::string(std::size_t)>& value) {
     out.push_back(fmt::format("extern \"C\" __device__ {} {}{}(unsigned{}) {{ {} }}", type, prefix, symbol,
-                              group.instances.size() == 1 ? "" : " instance", by_instance(group, "instance", value)));
+                              group.instances.size() == 1 ? "" : " instance",
+                              by_instance(group, "instance", value)));
   };
   const auto pointer = [](std::int64_t offset) { return fmt::format("pl_shared + {}", offset); };
   for (std::size_t k = 0; k < c.roles.size(); ++k)
     define("unsigned", "role__" + c.roles[k].name + "__warp",
            [&](std::size_t i) { return fmt::format("{}u", plan.instances[i].roles[k]); });
   for (std::size_t k = 0; k < c.buffers.size(); ++k)
-    define("unsigned char*", "buffer__" + c.buffers[k].name, [&](std::size_t i) { return pointer(plan.instances[i].buffers[k]); });
+    define("unsigned char*", "buffer__" + c.buffers[k].name,
+           [&](std::size_t i) { return pointer(plan.instances[i].buffers[k]); });
   for (std::size_t k = 0; k < c.rings.size(); ++k) {
     const std::string ring = "ring__" + c.rings[k].name;
     const auto placed = [&, k](std::size_t i) -> const PlacedRing& { return plan.instances[i].rings[k]; };
     define("unsigned char*", ring + "__data", [&](std::size_t i) { return pointer(placed(i).data); });
     define("unsigned char*", ring + "__full", [&](std::size_t i) { return pointer(placed(i).full); });
     define("unsigned char*", ring + "__empty", [&](std::size_t i) { return pointer(placed(i).empty); });
-    define("unsigned", ring + "__stages", [&](std::size_t i) { return fmt::format("{}u", placed(i).stages); });
-    define("unsigned", ring + "__stage_bytes", [&](std::size_t i) { return fmt::format("{}u", placed(i).stage_bytes); });
+    define("unsigned", ring + "__stages",
+           [&](std::size_t i) { return fmt::format("{}u", placed(i).stages); });
+    define("unsigned", ring + "__stage_bytes",
+           [&](std::size_t i) { return fmt::format("{}u", placed(i).stage_bytes); });
   }
   for (std::size_t k = 0; k < c.mbarriers.size(); ++k)
     define("unsigned char*", "mbarriers__" + c.mbarriers[k].name,
@@ -89,14 +94,16 @@ std::vector<std::string> handles(const Group& group, const Bindings& bindings, c
   for (std::size_t k = 0; k < c.facts.size(); ++k) {
     // A fixed fact is a constant of its owner's own code; nobody asks the owner for it.
     if (c.facts[k].direction == Direction::kExport && !c.facts[k].settable) continue;
-    define(c.facts[k].cpp_type, "fact__" + c.facts[k].name,
-           [&](std::size_t i) { return fact_literal(c.facts[k], bindings.facts[bindings.fact_of[i][k]].integer); });
+    define(c.facts[k].cpp_type, "fact__" + c.facts[k].name, [&](std::size_t i) {
+      return fact_literal(c.facts[k], bindings.facts[bindings.fact_of[i][k]].integer);
+    });
   }
   if (c.parameters)
-    out.push_back(fmt::format(
-        "extern \"C\" __device__ const unsigned char* {}parameters(pipelink::Self self) {{ {} }}", prefix,
-        by_instance(group, "self.instance",
-                    [&](std::size_t i) { return fmt::format("self.parameters + {}", plan.instances[i].parameters); })));
+    out.push_back(
+        fmt::format("extern \"C\" __device__ const unsigned char* {}parameters(pipelink::Self self) {{ {} }}",
+                    prefix, by_instance(group, "self.instance", [&](std::size_t i) {
+                      return fmt::format("self.parameters + {}", plan.instances[i].parameters);
+                    })));
   return out;
 }
 
@@ -105,7 +112,8 @@ void declare(const Group& group, const std::vector<std::size_t>& called, std::ve
              std::vector<std::string>& declarations) {
   const contract::Contract& c = *group.contract;
   for (const contract::Role& r : c.roles)
-    declarations.push_back(fmt::format("extern \"C\" __device__ void pl__{}__role__{}(pipelink::Self);", c.component, r.name));
+    declarations.push_back(
+        fmt::format("extern \"C\" __device__ void pl__{}__role__{}(pipelink::Self);", c.component, r.name));
   for (std::size_t k : called) {
     const std::string symbol = fmt::format("pl__{}__export__{}", c.component, c.callables[k].name);
     const SignatureText text = signature_text(symbol, c.callables[k]);
@@ -133,7 +141,8 @@ class Trampoline {
     const SignatureText types = signature_text(symbol, callable);
     std::vector<std::string> out = types.aliases;
     std::string parameters = "pipelink::Self self";
-    for (std::size_t p = 0; p < types.parameters.size(); ++p) parameters += fmt::format(", {} a{}", types.parameters[p], p);
+    for (std::size_t p = 0; p < types.parameters.size(); ++p)
+      parameters += fmt::format(", {} a{}", types.parameters[p], p);
     out.push_back(fmt::format("extern \"C\" __device__ {} {}({}) {{", types.result, symbol, parameters));
     if (group.instances.size() == 1) {
       append(out, "  ", call(group.instances.front(), k, types));
@@ -151,7 +160,8 @@ class Trampoline {
   }
 
  private:
-  static void append(std::vector<std::string>& out, const std::string& indent, const std::vector<std::string>& text) {
+  static void append(std::vector<std::string>& out, const std::string& indent,
+                     const std::vector<std::string>& text) {
     for (const std::string& line : text) out.push_back(indent + line);
   }
 
@@ -167,12 +177,15 @@ class Trampoline {
     for (std::size_t p = 0; p < types.parameters.size(); ++p) {
       const Route* renamed = nullptr;
       for (const Route& r : routes_)
-        if (r.callable.importer == bound->importer && r.parameter == static_cast<int>(p) && !r.permutation.empty()) renamed = &r;
+        if (r.callable.importer == bound->importer && r.parameter == static_cast<int>(p) &&
+            !r.permutation.empty())
+          renamed = &r;
       if (renamed == nullptr) {
         arguments += fmt::format(", static_cast<{}>(a{})", types.parameters[p], p);
         continue;
       }
-      const std::string element = base_element(composition_.contract(instance).callables[k].parameters[p].name);
+      const std::string element =
+          base_element(composition_.contract(instance).callables[k].parameters[p].name);
       before.push_back(fmt::format("{} b{}[{}];", element, p, renamed->permutation.size()));
       for (std::size_t v = 0; v < renamed->permutation.size(); ++v)
         before.push_back(fmt::format("b{}[{}] = a{}[{}];", p, renamed->permutation[v], p, v));
@@ -181,7 +194,8 @@ class Trampoline {
           after.push_back(fmt::format("a{}[{}] = b{}[{}];", p, v, p, renamed->permutation[v]));
       arguments += fmt::format(", b{}", p);
     }
-    const std::string callee = fmt::format("pl__{}__export__{}({})", target.component, export_.name, arguments);
+    const std::string callee =
+        fmt::format("pl__{}__export__{}({})", target.component, export_.name, arguments);
     std::vector<std::string> out = before;
     if (after.empty()) {
       out.push_back("return " + callee + ";");
@@ -205,18 +219,22 @@ Diagnostics opaque_values(const Composition& composition, const Bindings& bindin
   for (const Binding& b : bindings.callables) {
     const contract::Callable& import = composition.contract(b.importer.instance).callables[b.importer.index];
     const contract::Callable& export_ = composition.contract(b.exporter.instance).callables[b.exporter.index];
-    const std::string &caller = composition.instances[b.importer.instance].name, &callee = composition.instances[b.exporter.instance].name;
+    const std::string &caller = composition.instances[b.importer.instance].name,
+                      &callee = composition.instances[b.exporter.instance].name;
     std::string what;
     if (needs_definition(import.result)) what = fmt::format("the result, `{}`", import.result.name);
     for (std::size_t p = 0; p < import.parameters.size() && what.empty(); ++p)
-      if (needs_definition(import.parameters[p])) what = fmt::format("parameter {}, `{}`", p, import.parameters[p].name);
+      if (needs_definition(import.parameters[p]))
+        what = fmt::format("parameter {}, `{}`", p, import.parameters[p].name);
     if (what.empty()) continue;
     Diagnostic d;
     d.clause = "L-SIGNATURE";
-    d.title = fmt::format("the callable `{}.{}` passes a type of its components by value", caller, import.name);
+    d.title =
+        fmt::format("the callable `{}.{}` passes a type of its components by value", caller, import.name);
     d.facts.push_back({caller, fmt::format("imports `{}`: {}", import.name, what), import.where});
     d.facts.push_back({callee, fmt::format("exports `{}`", export_.name), export_.where});
-    d.reason = "generated code does not see the type's definition, and a call with a stand-in for it is not inlined";
+    d.reason =
+        "generated code does not see the type's definition, and a call with a stand-in for it is not inlined";
     d.help = "pass it by reference or pointer, and an enumeration as its integer";
     out.push_back(std::move(d));
   }
@@ -246,8 +264,10 @@ json mbarrier_list(const Composition& composition, const Plan& plan) {
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.offset < b.offset; });
   json out = json::array();
   for (const Row& r : rows)
-    out.push_back({{"offset", std::to_string(r.offset)}, {"count", std::to_string(r.count)},
-                   {"arrivals", std::to_string(r.arrivals)}, {"claim", r.claim}});
+    out.push_back({{"offset", std::to_string(r.offset)},
+                   {"count", std::to_string(r.count)},
+                   {"arrivals", std::to_string(r.arrivals)},
+                   {"claim", r.claim}});
   return out;
 }
 
@@ -263,8 +283,8 @@ json warpgroup_list(const Composition& composition, const Plan& plan) {
     for (std::size_t k = 0; k < c.roles.size(); ++k) {
       const int first = plan.instances[i].roles[k];
       uses.push_back({first, first + c.roles[k].warps,
-                      fmt::format("pl__{}__role__{}(pipelink::Self{{{}, parameters.bytes}});", c.component, c.roles[k].name,
-                                  composition.instances[i].index)});
+                      fmt::format("pl__{}__role__{}(pipelink::Self{{{}, parameters.bytes}});", c.component,
+                                  c.roles[k].name, composition.instances[i].index)});
     }
   }
   std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.first < b.first; });
@@ -276,7 +296,8 @@ json warpgroup_list(const Composition& composition, const Plan& plan) {
       if (use.first >= begin && use.first < end) end = std::max(end, (use.end + 3) / 4 * 4);
     const bool last = end >= warps;
     json branch;
-    branch["branch"] = fmt::format("{}{}{{", begin == 0 ? "" : "} else ", last ? (begin == 0 ? "" : "") : fmt::format("if (warp < {}) ", end));
+    branch["branch"] =
+        fmt::format("{}{}{{", begin == 0 ? "" : "} else ", last ? "" : fmt::format("if (warp < {}) ", end));
     const int budget = plan.solution.warpgroup_registers[static_cast<std::size_t>(begin / 4)];
     branch["setmaxnreg"] = json::array();
     if (budget != plan.solution.entry_registers)
@@ -287,11 +308,11 @@ json warpgroup_list(const Composition& composition, const Plan& plan) {
     for (const Use& use : uses) {
       if (use.first < begin || use.first >= end) continue;
       const bool from_start = use.first == begin, to_end = use.end == end;
-      std::string condition = from_start && to_end ? ""
+      std::string condition = from_start && to_end       ? ""
                               : use.end == use.first + 1 ? fmt::format("if (warp == {}) ", use.first)
-                              : from_start         ? fmt::format("if (warp < {}) ", use.end)
-                              : to_end             ? fmt::format("if (warp >= {}) ", use.first)
-                                                   : fmt::format("if (warp >= {} && warp < {}) ", use.first, use.end);
+                              : from_start               ? fmt::format("if (warp < {}) ", use.end)
+                              : to_end                   ? fmt::format("if (warp >= {}) ", use.first)
+                                       : fmt::format("if (warp >= {} && warp < {}) ", use.first, use.end);
       calls.push_back((covered != begin ? "else " : "") + condition + use.call);
       covered = use.end;
     }
@@ -312,25 +333,31 @@ Outcome<std::string> glue(const Composition& composition, const Bindings& bindin
   for (const Group& group : all) {
     std::vector<std::size_t> called;
     for (std::size_t k = 0; k < group.contract->callables.size(); ++k) {
-      const bool used = std::any_of(bindings.callables.begin(), bindings.callables.end(), [&](const Binding& b) {
-        return composition.instances[b.exporter.instance].package ==
-                   composition.instances[group.instances.front()].package &&
-               b.exporter.index == k;
-      });
+      const bool used =
+          std::any_of(bindings.callables.begin(), bindings.callables.end(), [&](const Binding& b) {
+            return composition.instances[b.exporter.instance].package ==
+                       composition.instances[group.instances.front()].package &&
+                   b.exporter.index == k;
+          });
       if (used) called.push_back(k);
     }
     std::vector<std::string> types, declarations;
     declare(group, called, types, declarations);
     std::string names;
-    for (std::size_t i : group.instances) names += (names.empty() ? "" : ", ") + composition.instances[i].name;
-    components.push_back({{"component", group.contract->component}, {"instances", names}, {"types", lines(types)},
-                          {"declarations", lines(declarations)}, {"handles", lines(handles(group, bindings, plan))}});
+    for (std::size_t i : group.instances)
+      names += (names.empty() ? "" : ", ") + composition.instances[i].name;
+    components.push_back({{"component", group.contract->component},
+                          {"instances", names},
+                          {"types", lines(types)},
+                          {"declarations", lines(declarations)},
+                          {"handles", lines(handles(group, bindings, plan))}});
   }
   const Trampoline trampoline(composition, bindings, routes);
   for (const Group& group : all)
     for (std::size_t k = 0; k < group.contract->callables.size(); ++k)
       if (group.contract->callables[k].direction == Direction::kImport)
-        calls.push_back({{"caption", fmt::format("{} calls {}", group.contract->component, group.contract->callables[k].name)},
+        calls.push_back({{"caption", fmt::format("{} calls {}", group.contract->component,
+                                                 group.contract->callables[k].name)},
                          {"lines", lines(trampoline.text(group, k))}});
 
   const auto& cluster = composition.launch.cluster;
@@ -352,7 +379,8 @@ Outcome<std::string> glue(const Composition& composition, const Bindings& bindin
   values["threads"] = std::to_string(plan.threads);
   values["registers"] = std::to_string(plan.solution.entry_registers);
   values["blocks_per_sm"] = std::to_string(composition.launch.blocks_per_sm);
-  values["cluster"] = clustered ? fmt::format("__cluster_dims__({}, {}, {}) ", cluster[0], cluster[1], cluster[2]) : "";
+  values["cluster"] =
+      clustered ? fmt::format("__cluster_dims__({}, {}, {}) ", cluster[0], cluster[1], cluster[2]) : "";
   values["mbarriers"] = mbarrier_list(composition, plan);
   values["sync"] = clustered ? cluster_sync : "__syncthreads();";
   values["warpgroups"] = warpgroup_list(composition, plan);

@@ -1,5 +1,5 @@
-// The connecting code of a composition: handles, trampolines, the dispatch kernel. One text for the link and for the
-// control.
+// The connecting code of a composition: handles, trampolines, the dispatch kernel. One text for the link and
+// for the control.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace pipelink {
 
-/// CUDA C++ for NVRTC, or for nvcc after the components' sources with PIPELINK_CONTROL defined. The same composition
-/// gives the same bytes.
+/// CUDA C++ for NVRTC, or for nvcc after the components' sources with PIPELINK_CONTROL defined. The same
+/// composition gives the same bytes.
 Outcome<std::string> glue(const Composition& composition, const Bindings& bindings, const Plan& plan,
                           const std::vector<Route>& routes);
 

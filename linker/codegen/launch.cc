@@ -9,18 +9,28 @@ LaunchFact launch_fact(const contract::Fact& declared, const FactValue& value) {
   LaunchFact out;
   out.name = declared.name;
   switch (declared.type) {
-    case contract::FactType::kInteger: out.type = PIPELINK_FACT_INTEGER; break;
-    case contract::FactType::kBoolean: out.type = PIPELINK_FACT_BOOLEAN; break;
-    case contract::FactType::kReal: out.type = PIPELINK_FACT_REAL; break;
-    case contract::FactType::kText: out.type = PIPELINK_FACT_TEXT; break;
+    case contract::FactType::kInteger:
+      out.type = PIPELINK_FACT_INTEGER;
+      break;
+    case contract::FactType::kBoolean:
+      out.type = PIPELINK_FACT_BOOLEAN;
+      break;
+    case contract::FactType::kReal:
+      out.type = PIPELINK_FACT_REAL;
+      break;
+    case contract::FactType::kText:
+      out.type = PIPELINK_FACT_TEXT;
+      break;
   }
   out.value = value.integer;
-  const bool number = declared.type == contract::FactType::kInteger || declared.type == contract::FactType::kBoolean;
+  const bool number =
+      declared.type == contract::FactType::kInteger || declared.type == contract::FactType::kBoolean;
   out.text = number ? std::to_string(out.value) : value.text;
   return out;
 }
 
-LaunchInstance launch_instance(const Composition& composition, const Bindings& bindings, const Plan& plan, std::size_t i) {
+LaunchInstance launch_instance(const Composition& composition, const Bindings& bindings, const Plan& plan,
+                               std::size_t i) {
   const contract::Contract& c = composition.contract(i);
   LaunchInstance out;
   out.name = composition.instances[i].name;
@@ -51,7 +61,8 @@ LaunchInstance launch_instance(const Composition& composition, const Bindings& b
 
 }  // namespace
 
-LaunchDescription launch_description(const Composition& composition, const Bindings& bindings, const Plan& plan) {
+LaunchDescription launch_description(const Composition& composition, const Bindings& bindings,
+                                     const Plan& plan) {
   LaunchDescription out;
   out.composition = composition.name;
   out.arch = composition.arch;

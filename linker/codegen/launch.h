@@ -8,6 +8,7 @@
 namespace pipelink {
 
 /// Each instance gets the facts that it owns or reads, and `RING.stages` for its rings.
-LaunchDescription launch_description(const Composition& composition, const Bindings& bindings, const Plan& plan);
+LaunchDescription launch_description(const Composition& composition, const Bindings& bindings,
+                                     const Plan& plan);
 
 }  // namespace pipelink

@@ -11,13 +11,14 @@ namespace {
 
 bool is_builtin_word(std::string_view word) {
   static constexpr std::array<std::string_view, 16> kWords = {
-      "void", "bool", "__nv_bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "const", "volatile",
-      "__restrict__", "pipelink::Self", "__int128"};
+      "void",   "bool",  "__nv_bool", "char",  "short",    "int",          "long",           "unsigned",
+      "signed", "float", "double",    "const", "volatile", "__restrict__", "pipelink::Self", "__int128"};
   for (std::string_view known : kWords)
     if (word == known) return true;
   // float4, uint2, longlong1 …: the vector types that every CUDA compiler defines.
-  static constexpr std::array<std::string_view, 12> kVectors = {"char", "uchar", "short", "ushort", "int", "uint",
-                                                                "long", "ulong", "longlong", "ulonglong", "float", "double"};
+  static constexpr std::array<std::string_view, 12> kVectors = {"char",     "uchar",     "short", "ushort",
+                                                                "int",      "uint",      "long",  "ulong",
+                                                                "longlong", "ulonglong", "float", "double"};
   if (word.size() < 2 || word.back() < '1' || word.back() > '4') return false;
   for (std::string_view base : kVectors)
     if (word.substr(0, word.size() - 1) == base) return true;
@@ -28,11 +29,14 @@ bool is_builtin_word(std::string_view word) {
 std::string spelt(const std::string& name) {
   static constexpr std::string_view kBool = "__nv_bool";
   std::string out = name;
-  for (std::size_t at = out.find(kBool); at != std::string::npos; at = out.find(kBool)) out.replace(at, kBool.size(), "bool");
+  for (std::size_t at = out.find(kBool); at != std::string::npos; at = out.find(kBool))
+    out.replace(at, kBool.size(), "bool");
   return out;
 }
 
-bool is_reference(const contract::Type& type) { return type.name.find('&') != std::string::npos; }
+bool is_reference(const contract::Type& type) {
+  return type.name.find('&') != std::string::npos;
+}
 
 bool is_pointer(const contract::Type& type) {
   std::string_view name = type.name;
@@ -42,7 +46,9 @@ bool is_pointer(const contract::Type& type) {
 }
 
 /// The stand-in for a type that the glue cannot see, passed the same way.
-std::string opaque(const contract::Type& type) { return is_reference(type) ? "unsigned char&" : "void*"; }
+std::string opaque(const contract::Type& type) {
+  return is_reference(type) ? "unsigned char&" : "void*";
+}
 
 void add(SignatureText& text, const std::string& alias, const contract::Type& type) {
   if (is_builtin_type(type.name)) {
@@ -60,7 +66,9 @@ void add(SignatureText& text, const std::string& alias, const contract::Type& ty
 
 bool is_builtin_type(const std::string& name) {
   for (std::size_t i = 0; i < name.size();) {
-    const auto is_word = [&](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':'; };
+    const auto is_word = [&](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':';
+    };
     if (!is_word(name[i])) {
       ++i;
       continue;

@@ -80,7 +80,7 @@ class Search {
       b ^= b >> 29;
     };
     mix(static_cast<std::uint64_t>(from));
-    mix(static_cast<std::uint64_t>(last + 1));
+    mix(static_cast<std::uint64_t>(last) + 1);
     for (std::size_t i = 0; i < n_; ++i)
       mix(offset_[i] >= 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(earliest_[i]));
     if (memo_.size() >= kMostMemo) return memo_.count({a, b}) != 0;

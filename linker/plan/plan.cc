@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::int64_t kParameterAlign = 64;  // a tensor map's
 
-std::int64_t round_up(std::int64_t value, std::int64_t align) { return (value + align - 1) / align * align; }
+std::int64_t round_up(std::int64_t value, std::int64_t align) {
+  return (value + align - 1) / align * align;
+}
 
 InstancePlacement place_instance(const Composition& composition, const Bindings& bindings, std::size_t i,
                                  const place::Solution& solution, std::map<PortRef, std::int64_t>& stages) {
@@ -37,33 +39,38 @@ InstancePlacement place_instance(const Composition& composition, const Bindings&
     out.rings.push_back(placed);
   }
   for (const contract::Mbarriers& m : c.mbarriers)
-    out.mbarriers.push_back({solution.buffer(prefix + m.name)->offset, *contract::evaluate(m.count, scope), 0});
-  for (const contract::NamedBarrier& b : c.named_barriers) out.named_barriers.push_back(solution.barrier(prefix + b.name)->id);
+    out.mbarriers.push_back(
+        {solution.buffer(prefix + m.name)->offset, *contract::evaluate(m.count, scope), 0});
+  for (const contract::NamedBarrier& b : c.named_barriers)
+    out.named_barriers.push_back(solution.barrier(prefix + b.name)->id);
   for (const contract::Role& r : c.roles) out.roles.push_back(solution.role(prefix + r.name)->first_warp);
   return out;
 }
 
-/// Arrival counts may read the placement, so they come after the depths are known. Both sides of a ring may state
-/// them; the owner's word counts, else the importer's (check has compared them).
+/// Arrival counts may read the placement, so they come after the depths are known. Both sides of a ring may
+/// state them; the owner's word counts, else the importer's (check has compared them).
 void fill_arrivals(const Composition& composition, const Bindings& bindings, Plan& plan,
                    const std::map<PortRef, std::int64_t>& stages, Diagnostics& diagnostics) {
   std::vector<contract::Scope> scopes;
   for (std::size_t i = 0; i < composition.instances.size(); ++i)
     scopes.push_back(expression_scope(composition, bindings, i, stages));
-  const auto count = [&](std::size_t i, const contract::Amount& amount, const std::string& name, const SourceSpan& where,
-                         const char* what) -> std::int64_t {
+  const auto count = [&](std::size_t i, const contract::Amount& amount, const std::string& name,
+                         const SourceSpan& where, const char* what) -> std::int64_t {
     const contract::Evaluation found = contract::evaluate(amount, scopes[i]);
     if (found && *found > 0 && *found < (1 << 20)) return *found;
     Diagnostic d;
     d.clause = "P-EXPRESSION";
     d.title = fmt::format("{} of {}.{} is no arrival count", what, composition.instances[i].name, name);
-    d.facts.push_back({composition.instances[i].name, fmt::format("{} = {}", what, contract::to_text(amount)), where});
-    d.reason = found ? fmt::format("its value here is {}, an mbarrier counts 1 to {}", *found, (1 << 20) - 1) : found.error;
+    d.facts.push_back(
+        {composition.instances[i].name, fmt::format("{} = {}", what, contract::to_text(amount)), where});
+    d.reason = found ? fmt::format("its value here is {}, an mbarrier counts 1 to {}", *found, (1 << 20) - 1)
+                     : found.error;
     d.help = "state how many arrivals complete the barrier";
     diagnostics.push_back(std::move(d));
     return 1;
   };
-  const auto ring_count = [&](PortRef owner, std::optional<contract::Amount> contract::Ring::*field, const char* what) {
+  const auto ring_count = [&](PortRef owner, std::optional<contract::Amount> contract::Ring::*field,
+                              const char* what) {
     const contract::Ring& own = composition.contract(owner.instance).rings[owner.index];
     if (own.*field) return count(owner.instance, *(own.*field), own.name, own.where, what);
     for (const Binding& b : bindings.rings) {
@@ -77,8 +84,10 @@ void fill_arrivals(const Composition& composition, const Bindings& bindings, Pla
     const contract::Contract& c = composition.contract(i);
     for (std::size_t r = 0; r < c.rings.size(); ++r) {
       if (c.rings[r].direction != contract::Direction::kExport) continue;
-      plan.instances[i].rings[r].full_arrivals = ring_count({i, r}, &contract::Ring::full_arrivals, "full_arrivals");
-      plan.instances[i].rings[r].empty_arrivals = ring_count({i, r}, &contract::Ring::empty_arrivals, "empty_arrivals");
+      plan.instances[i].rings[r].full_arrivals =
+          ring_count({i, r}, &contract::Ring::full_arrivals, "full_arrivals");
+      plan.instances[i].rings[r].empty_arrivals =
+          ring_count({i, r}, &contract::Ring::empty_arrivals, "empty_arrivals");
     }
     for (std::size_t m = 0; m < c.mbarriers.size(); ++m)
       plan.instances[i].mbarriers[m].arrivals =

@@ -24,21 +24,21 @@ struct PlacedMbarriers {
 
 /// What one instance got; each list is parallel to the contract's.
 struct InstancePlacement {
-  std::vector<std::int64_t> buffers;     ///< offsets into shared memory
-  std::vector<PlacedRing> rings;         ///< owned and imported: an import has its owner's values
+  std::vector<std::int64_t> buffers;  ///< offsets into shared memory
+  std::vector<PlacedRing> rings;      ///< owned and imported: an import has its owner's values
   std::vector<PlacedMbarriers> mbarriers;
-  std::vector<int> named_barriers;       ///< hardware ids
-  std::vector<int> roles;                ///< first warps
-  std::int64_t parameters = 0;           ///< offset into the parameter block
+  std::vector<int> named_barriers;  ///< hardware ids
+  std::vector<int> roles;           ///< first warps
+  std::int64_t parameters = 0;      ///< offset into the parameter block
 };
 
 struct Plan {
   place::Problem problem;
   place::Solution solution;
   std::vector<InstancePlacement> instances;
-  std::int64_t shared_bytes = 0;         ///< of the one shared array
+  std::int64_t shared_bytes = 0;  ///< of the one shared array
   std::int64_t shared_align = 16;
-  std::int64_t parameter_bytes = 0;      ///< of the parameter block, at least 1
+  std::int64_t parameter_bytes = 0;  ///< of the parameter block, at least 1
   std::int64_t parameter_align = 16;
   int threads = 0;
 };
@@ -46,7 +46,8 @@ struct Plan {
 /// What the architecture offers a block. L-ARCH if it is not known here.
 Outcome<place::Target> target_of(const std::string& arch, int blocks_per_sm);
 
-/// Amounts are evaluated, the problem solved and verified. Errors: L-ARCH, P-EXPRESSION, those of place::solve, L-VERIFY.
+/// Amounts are evaluated, the problem solved and verified. Errors: L-ARCH, P-EXPRESSION, those of
+/// place::solve, L-VERIFY.
 Outcome<Plan> plan(const Composition& composition, const Bindings& bindings);
 
 /// Only the problem: what `pipelink place` would be given.

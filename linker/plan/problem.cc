@@ -20,7 +20,8 @@ class Amounts {
       : owner_(composition.instances[instance].name),
         scope_(expression_scope(composition, bindings, instance, {})) {}
 
-  std::int64_t value(const Amount& amount, const char* what, const std::string& claim, const SourceSpan& where) {
+  std::int64_t value(const Amount& amount, const char* what, const std::string& claim,
+                     const SourceSpan& where) {
     const contract::Evaluation found = contract::evaluate(amount, scope_);
     if (found && *found >= 0) return *found;
     Diagnostic d;
@@ -60,7 +61,8 @@ place::Buffer buffer(const Instance& instance, const std::string& name, const So
   return out;
 }
 
-void add_buffers(place::Problem& problem, const Instance& instance, const contract::Contract& c, Amounts& amounts) {
+void add_buffers(place::Problem& problem, const Instance& instance, const contract::Contract& c,
+                 Amounts& amounts) {
   for (const contract::Buffer& b : c.buffers) {
     place::Buffer out = buffer(instance, b.name, b.where, b.live, b.align);
     out.bytes = amounts.value(b.bytes, "bytes", b.name, b.where);
@@ -94,7 +96,8 @@ void add_rings(place::Problem& problem, const Composition& composition, const In
     place::Buffer data = buffer(instance, r.name, r.where, r.live, r.align);
     data.ring = name;
     data.stage_bytes = r.stage_bytes ? amounts.value(*r.stage_bytes, "stage_bytes", r.name, r.where) : 0;
-    // Stages follow one another: a stage that is no multiple of the alignment would leave the second one unaligned.
+    // Stages follow one another: a stage that is no multiple of the alignment would leave the second one
+    // unaligned.
     data.stage_bytes = (data.stage_bytes + r.align - 1) / r.align * r.align;
     problem.buffers.push_back(std::move(data));
     for (const char* word : {".full", ".empty"}) {
@@ -106,9 +109,9 @@ void add_rings(place::Problem& problem, const Composition& composition, const In
   }
 }
 
-/// What a callable's body runs through belongs to the time of the phases in which it is called: what is over before
-/// those phases is over before the body, and what they precede the body precedes too. With several callers nothing is
-/// said.
+/// What a callable's body runs through belongs to the time of the phases in which it is called: what is over
+/// before those phases is over before the body, and what they precede the body precedes too. With several
+/// callers nothing is said.
 void nest_phases(std::map<std::string, place::Phase>& phases, const Composition& composition,
                  const Bindings& bindings) {
   std::map<PortRef, std::vector<const Binding*>> callers;
@@ -117,16 +120,19 @@ void nest_phases(std::map<std::string, place::Phase>& phases, const Composition&
   for (const auto& [exported, bound] : callers) {
     if (bound.size() != 1) continue;
     const PortRef importer = bound.front()->importer;
-    const std::vector<std::string> inner = qualified(composition.instances[exported.instance].name,
-                                                     composition.contract(exported.instance).callables[exported.index].phases);
-    const std::vector<std::string> outer = qualified(composition.instances[importer.instance].name,
-                                                     composition.contract(importer.instance).callables[importer.index].phases);
+    const std::vector<std::string> inner =
+        qualified(composition.instances[exported.instance].name,
+                  composition.contract(exported.instance).callables[exported.index].phases);
+    const std::vector<std::string> outer =
+        qualified(composition.instances[importer.instance].name,
+                  composition.contract(importer.instance).callables[importer.index].phases);
     if (outer.size() != 1) continue;
     const place::Phase& around = flat.at(outer.front());
     for (const std::string& name : inner) {
       place::Phase& in = phases.at(name);
       in.after.insert(in.after.end(), around.after.begin(), around.after.end());
-      in.after_previous.insert(in.after_previous.end(), around.after_previous.begin(), around.after_previous.end());
+      in.after_previous.insert(in.after_previous.end(), around.after_previous.begin(),
+                               around.after_previous.end());
     }
     for (auto& [name, phase] : phases) {
       const auto names = [&](const std::vector<std::string>& list) {
@@ -134,7 +140,8 @@ void nest_phases(std::map<std::string, place::Phase>& phases, const Composition&
       };
       if (std::find(inner.begin(), inner.end(), name) != inner.end()) continue;
       if (names(phase.after)) phase.after.insert(phase.after.end(), inner.begin(), inner.end());
-      if (names(phase.after_previous)) phase.after_previous.insert(phase.after_previous.end(), inner.begin(), inner.end());
+      if (names(phase.after_previous))
+        phase.after_previous.insert(phase.after_previous.end(), inner.begin(), inner.end());
     }
   }
 }

@@ -10,7 +10,8 @@ namespace pipelink {
 /// NAME.ARCH.map.json (schema 1). No time, no path: the same inputs give the same bytes.
 std::string map_json(const Linked& linked);
 
-/// The same for people: claims, bytes, warps, registers, barriers, routes, facts, dropped exports, solver, gate.
+/// The same for people: claims, bytes, warps, registers, barriers, routes, facts, dropped exports, solver,
+/// gate.
 std::string summary_text(const Linked& linked);
 
 /// The part that needs no link: `pipelink check` prints it.

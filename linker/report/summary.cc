@@ -18,7 +18,8 @@ std::string grouped(std::int64_t value) {
 
 std::string joined(const json& list, const char* empty) {
   std::string out;
-  for (const json& item : list) out += (out.empty() ? "" : ", ") + (item.is_string() ? item.get<std::string>() : item.dump());
+  for (const json& item : list)
+    out += (out.empty() ? "" : ", ") + (item.is_string() ? item.get<std::string>() : item.dump());
   return out.empty() ? empty : out;
 }
 
@@ -35,7 +36,8 @@ std::string table(const std::vector<Row>& rows, const std::string& right = "") {
   for (const Row& row : rows) {
     std::string line = " ";
     for (std::size_t i = 0; i < row.size(); ++i)
-      line += i < right.size() && right[i] == 'r' ? fmt::format(" {:>{}} ", row[i], widths[i]) : fmt::format(" {:<{}} ", row[i], widths[i]);
+      line += i < right.size() && right[i] == 'r' ? fmt::format(" {:>{}} ", row[i], widths[i])
+                                                  : fmt::format(" {:<{}} ", row[i], widths[i]);
     while (line.back() == ' ') line.pop_back();
     out += line + "\n";
   }
@@ -44,28 +46,33 @@ std::string table(const std::vector<Row>& rows, const std::string& right = "") {
 
 std::string shared_memory(const json& map) {
   const json& p = map.at("placement");
-  std::string out = fmt::format("shared memory: {} of {} bytes, {} free\n", grouped(p.at("shared_bytes")), grouped(p.at("shared_capacity")),
-                                grouped(map.at("free")));
+  std::string out = fmt::format("shared memory: {} of {} bytes, {} free\n", grouped(p.at("shared_bytes")),
+                                grouped(p.at("shared_capacity")), grouped(map.at("free")));
   std::vector<Row> rows = {{"offset", "bytes", "claim", "", "live in"}};
   for (const json& c : p.at("shared")) {
     std::string note;
     for (const json& r : p.at("rings"))
       if (r.at("claim") == c.at("claim"))
-        note = fmt::format("{} stages of {} ({} to {})", r.at("stages").get<int>(), grouped(r.at("stage_bytes")), r.at("stages_min").get<int>(),
-                           r.at("stages_max").get<int>());
-    rows.push_back({grouped(c.at("offset")), grouped(c.at("bytes")), c.at("claim"), note, joined(c.at("live"), "always")});
+        note =
+            fmt::format("{} stages of {} ({} to {})", r.at("stages").get<int>(), grouped(r.at("stage_bytes")),
+                        r.at("stages_min").get<int>(), r.at("stages_max").get<int>());
+    rows.push_back({grouped(c.at("offset")), grouped(c.at("bytes")), c.at("claim"), note,
+                    joined(c.at("live"), "always")});
   }
   return out + table(rows, "rr");
 }
 
 std::string warps(const json& map) {
   const json& p = map.at("placement");
-  std::string out = fmt::format("warps: {} threads, {} registers at entry\n", p.at("threads").get<int>(), p.at("entry_registers").get<int>());
+  std::string out = fmt::format("warps: {} threads, {} registers at entry\n", p.at("threads").get<int>(),
+                                p.at("entry_registers").get<int>());
   std::vector<Row> rows = {{"warps", "registers", "role", "asked for"}};
   for (const json& r : p.at("roles")) {
     const int first = r.at("first_warp"), count = r.at("warps");
-    rows.push_back({count == 1 ? std::to_string(first) : fmt::format("{}-{}", first, first + count - 1), std::to_string(r.at("registers").get<int>()),
-                    r.at("claim"), fmt::format("{} to {}", r.at("registers_min").get<int>(), r.at("registers_max").get<int>())});
+    rows.push_back(
+        {count == 1 ? std::to_string(first) : fmt::format("{}-{}", first, first + count - 1),
+         std::to_string(r.at("registers").get<int>()), r.at("claim"),
+         fmt::format("{} to {}", r.at("registers_min").get<int>(), r.at("registers_max").get<int>())});
   }
   return out + table(rows, "rr");
 }
@@ -74,32 +81,41 @@ std::string barriers(const json& map) {
   std::vector<Row> rows;
   for (const json& b : map.at("placement").at("named_barriers"))
     rows.push_back({std::to_string(b.at("id").get<int>()), b.at("claim"), joined(b.at("live"), "always")});
-  return rows.empty() ? "named barriers: none beside the kernel's own 0\n" : "named barriers: 0 is the kernel's own\n" + table(rows, "r");
+  return rows.empty() ? "named barriers: none beside the kernel's own 0\n"
+                      : "named barriers: 0 is the kernel's own\n" + table(rows, "r");
 }
 
 std::string connections(const json& map) {
   std::vector<Row> rows;
-  for (const json& b : map.at("bindings")) rows.push_back({b.at("kind"), b.at("import"), "from", b.at("export")});
-  for (const json& r : map.at("routes")) rows.push_back({"route", r.at("to"), "from", r.at("from").get<std::string>() + ": " + r.at("route").get<std::string>()});
+  for (const json& b : map.at("bindings"))
+    rows.push_back({b.at("kind"), b.at("import"), "from", b.at("export")});
+  for (const json& r : map.at("routes"))
+    rows.push_back({"route", r.at("to"), "from",
+                    r.at("from").get<std::string>() + ": " + r.at("route").get<std::string>()});
   return rows.empty() ? "bindings: none\n" : "bindings\n" + table(rows);
 }
 
 std::string facts(const json& map) {
   std::vector<Row> rows;
   for (const json& f : map.at("facts")) {
-    const std::string kind = f.at("set").get<bool>() ? "set here, of " + joined(f.at("domain"), "")
+    const std::string kind = f.at("set").get<bool>()        ? "set here, of " + joined(f.at("domain"), "")
                              : f.at("settable").get<bool>() ? "settable, of " + joined(f.at("domain"), "")
                                                             : "fixed";
     const json& readers = f.at("readers");
-    rows.push_back({f.at("fact"), "=", f.at("value").dump(), kind, readers.empty() ? "" : "read by " + joined(readers, "")});
+    rows.push_back({f.at("fact"), "=", f.at("value").dump(), kind,
+                    readers.empty() ? "" : "read by " + joined(readers, "")});
   }
   return rows.empty() ? "facts: none\n" : "facts\n" + table(rows, "  r");
 }
 
 std::string solver(const json& map) {
   const json& s = map.at("solver");
-  std::string out = s.at("optimal").get<bool>() ? "solver: proven optimal" : fmt::format("solver: not proven optimal, at most {} bytes from it", grouped(s.at("gap_bytes")));
-  return out + fmt::format("; {} of {} work units\n", grouped(s.at("rlimit_used").get<std::int64_t>()), grouped(s.at("rlimit_limit").get<std::int64_t>()));
+  std::string out =
+      s.at("optimal").get<bool>()
+          ? "solver: proven optimal"
+          : fmt::format("solver: not proven optimal, at most {} bytes from it", grouped(s.at("gap_bytes")));
+  return out + fmt::format("; {} of {} work units\n", grouped(s.at("rlimit_used").get<std::int64_t>()),
+                           grouped(s.at("rlimit_limit").get<std::int64_t>()));
 }
 
 std::string gate(const json& map) {
@@ -117,9 +133,11 @@ std::string render_summary(const json& map) {
     const std::string name = i.at("name"), component = i.at("component");
     names += (names.empty() ? "" : ", ") + (name == component ? name : name + " (" + component + ")");
   }
-  return fmt::format("{} for {}: {}\n\n", map.at("name").get<std::string>(), map.at("arch").get<std::string>(), names) + shared_memory(map) + "\n" +
-         warps(map) + "\n" + barriers(map) + "\n" + connections(map) + "\n" + facts(map) + "\ndropped exports: " + joined(map.at("dropped"), "none") +
-         "\n" + solver(map) + "\n" + gate(map);
+  return fmt::format("{} for {}: {}\n\n", map.at("name").get<std::string>(),
+                     map.at("arch").get<std::string>(), names) +
+         shared_memory(map) + "\n" + warps(map) + "\n" + barriers(map) + "\n" + connections(map) + "\n" +
+         facts(map) + "\ndropped exports: " + joined(map.at("dropped"), "none") + "\n" + solver(map) + "\n" +
+         gate(map);
 }
 
 }  // namespace pipelink

@@ -5,7 +5,8 @@
 
 namespace pipelink {
 
-/// A link map (its JSON) as text for a terminal. Throws nlohmann::json::exception if the map lacks what it must have.
+/// A link map (its JSON) as text for a terminal. Throws nlohmann::json::exception if the map lacks what it
+/// must have.
 std::string render_summary(const nlohmann::ordered_json& map);
 
 }  // namespace pipelink

@@ -26,7 +26,8 @@ Diagnostic no_route(const Composition& composition, const Binding& binding, std:
   d.facts.push_back({producer, fmt::format("has it in {} as {}", from.space, from.layout), from.where});
   d.facts.push_back({consumer, fmt::format("wants it in {} as {}", to.space, to.layout), to.where});
   d.reason = std::move(reason);
-  d.help = "give the consumer the producer's layout, or one that differs only in the order of a thread's values";
+  d.help =
+      "give the consumer the producer's layout, or one that differs only in the order of a thread's values";
   return d;
 }
 

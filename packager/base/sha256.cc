@@ -13,7 +13,7 @@ std::string sha256_hex(std::string_view bytes) {
   if (EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha256(), nullptr) != 1) std::abort();
   constexpr char kHex[] = "0123456789abcdef";
   std::string text;
-  text.reserve(2 * length);
+  text.reserve(std::size_t{2} * length);
   for (unsigned int i = 0; i < length; ++i) {
     text += kHex[digest[i] >> 4];
     text += kHex[digest[i] & 15];

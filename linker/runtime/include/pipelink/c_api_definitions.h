@@ -97,6 +97,8 @@ inline std::vector<Argument> convert(const pipelink_argument* arguments, std::si
 
 }  // namespace pipelink::c_api_internal
 
+// One translation unit includes this header: that is what it is for.
+// NOLINTBEGIN(misc-definitions-in-headers)
 PIPELINK_C_FUNCTION const char* pipelink_last_error(void) {
   return pipelink::c_api_internal::last_error.c_str();
 }
@@ -195,3 +197,4 @@ PIPELINK_C_FUNCTION uint32_t pipelink_session_blocks(const pipelink_session* ses
 PIPELINK_C_FUNCTION void pipelink_close_session(pipelink_session* session) {
   delete session;
 }
+// NOLINTEND(misc-definitions-in-headers)

@@ -4,9 +4,11 @@
 //     #include <pipelink/component.h>
 //     namespace my_component { … annotations and code … }
 //
-// Each annotation states one claim, port or fact and defines a handle of the same name; pass `self` to it. Annotations
-// leave records in the object (records.h) and no code: handles fold to constants when the composition is linked.
-// Options are designated initialisers, e.g. PIPELINK_BUFFER(stage, .bytes = sizeof(Tile), .align = 1024);
+// Each annotation states one claim, port or fact and defines a handle of the same name; pass `self` to it.
+// Annotations leave records in the object (records.h) and no code: handles fold to constants when the
+// composition is linked. Options are designated initialisers:
+//
+//     PIPELINK_BUFFER(stage, .bytes = sizeof(Tile), .align = 1024);
 #pragma once
 
 #include "pipelink/device.h"
@@ -18,7 +20,8 @@
 #define PIPELINK_DETAIL_TEXT2(a) #a
 #define PIPELINK_DETAIL_TEXT(a) PIPELINK_DETAIL_TEXT2(a)
 /// pl__COMPONENT__rest
-#define PIPELINK_DETAIL_SYMBOL(rest) PIPELINK_DETAIL_JOIN(PIPELINK_DETAIL_JOIN(pl__, PIPELINK_COMPONENT), rest)
+#define PIPELINK_DETAIL_SYMBOL(rest) \
+  PIPELINK_DETAIL_JOIN(PIPELINK_DETAIL_JOIN(pl__, PIPELINK_COMPONENT), rest)
 
 // A record: the type `pipelink_KIND_NAME` says what it holds, the constant holds it. The control needs none.
 #ifdef PIPELINK_CONTROL
@@ -27,217 +30,225 @@
 #define PIPELINK_DETAIL_EMIT(type) \
   static __device__ __attribute__((used)) const auto type##_record = ::pipelink::detail::record<type>();
 #endif
-#define PIPELINK_DETAIL_RECORD(KIND, NAME, ...)                                                 \
-  struct pipelink_##KIND##_##NAME {                                                             \
-    static constexpr const char* component = PIPELINK_DETAIL_TEXT(PIPELINK_COMPONENT);          \
-    static constexpr const char* kind = #KIND;                                                  \
-    static constexpr const char* name = #NAME;                                                  \
-    static constexpr const char* file = __FILE__;                                               \
-    static constexpr long long line = __LINE__;                                                 \
+#define PIPELINK_DETAIL_RECORD(KIND, NAME, ...)                                                       \
+  struct pipelink_##KIND##_##NAME {                                                                   \
+    static constexpr const char* component = PIPELINK_DETAIL_TEXT(PIPELINK_COMPONENT);                \
+    static constexpr const char* kind = #KIND;                                                        \
+    static constexpr const char* name = #NAME;                                                        \
+    static constexpr const char* file = __FILE__;                                                     \
+    static constexpr long long line = __LINE__;                                                       \
     static constexpr void write([[maybe_unused]] ::pipelink::detail::RecordWriter& w) { __VA_ARGS__ } \
-  };                                                                                            \
+  };                                                                                                  \
   PIPELINK_DETAIL_EMIT(pipelink_##KIND##_##NAME)
 
-// ---- roles and callables -------------------------------------------------------------------------------------------
+// ---- roles and callables --------------------------------------------------------------------------------
 
 /// PIPELINK_ROLE(name, .warps = 4, .registers = {24, 40}) (pipelink::Self self) { … }
-/// Code for `warps` warps of the block. Registers per thread, multiples of 8: the least that the role can live with and
-/// the most that it can use. Four warps are a warpgroup and start at one. Handle: name.thread(self), name.warp(self),
-/// counted within the role.
-#define PIPELINK_ROLE(NAME, ...)                                                                            \
-  PIPELINK_DETAIL_RECORD(role, NAME, ::pipelink::detail::RoleOptions{__VA_ARGS__}.write(w);)                \
-  extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__role__##NAME##__warp)(unsigned);                  \
-  struct pipelink_handle_##NAME {                                                                           \
-    static __device__ __forceinline__ unsigned warp(::pipelink::Self self) {                                \
-      return threadIdx.x / 32 - PIPELINK_DETAIL_SYMBOL(__role__##NAME##__warp)(self.instance);              \
-    }                                                                                                       \
-    static __device__ __forceinline__ unsigned thread(::pipelink::Self self) {                              \
-      return threadIdx.x - 32 * PIPELINK_DETAIL_SYMBOL(__role__##NAME##__warp)(self.instance);              \
-    }                                                                                                       \
-  };                                                                                                        \
-  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME{};                                          \
+/// Code for `warps` warps of the block. Registers per thread, multiples of 8: the least that the role can
+/// live with and the most that it can use. Four warps are a warpgroup and start at one. Handle:
+/// name.thread(self), name.warp(self), counted within the role.
+#define PIPELINK_ROLE(NAME, ...)                                                               \
+  PIPELINK_DETAIL_RECORD(role, NAME, ::pipelink::detail::RoleOptions{__VA_ARGS__}.write(w);)   \
+  extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__role__##NAME##__warp)(unsigned);     \
+  struct pipelink_handle_##NAME {                                                              \
+    static __device__ __forceinline__ unsigned warp(::pipelink::Self self) {                   \
+      return threadIdx.x / 32 - PIPELINK_DETAIL_SYMBOL(__role__##NAME##__warp)(self.instance); \
+    }                                                                                          \
+    static __device__ __forceinline__ unsigned thread(::pipelink::Self self) {                 \
+      return threadIdx.x - 32 * PIPELINK_DETAIL_SYMBOL(__role__##NAME##__warp)(self.instance); \
+    }                                                                                          \
+  };                                                                                           \
+  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME{};                             \
   extern "C" __device__ __inline_hint__ void PIPELINK_DETAIL_SYMBOL(__role__##NAME)
 
-#define PIPELINK_DETAIL_CALLABLE(NAME, DIRECTION, PHASES, RESULT, ...)                                 \
-  PIPELINK_DETAIL_RECORD(                                                                              \
-      callable, NAME, w.field("direction", DIRECTION);                                                 \
-      static_assert(std::is_same_v<::pipelink::detail::Signature<RESULT(__VA_ARGS__)>::Self, ::pipelink::Self>, \
-                    "the first parameter of a callable is pipelink::Self");                            \
+#define PIPELINK_DETAIL_CALLABLE(NAME, DIRECTION, PHASES, RESULT, ...)                                \
+  PIPELINK_DETAIL_RECORD(                                                                             \
+      callable, NAME, w.field("direction", DIRECTION); static_assert(                                 \
+          std::is_same_v<::pipelink::detail::Signature<RESULT(__VA_ARGS__)>::Self, ::pipelink::Self>, \
+          "the first parameter of a callable is pipelink::Self");                                     \
       ::pipelink::detail::Signature<RESULT(__VA_ARGS__)>::write(w); w.list("phase", PHASES);)
 
 /// PIPELINK_EXPORT(name, result, pipelink::Self self, parameters…) { … }
 /// A device function for other components to call. It runs in its caller's warps.
 #define PIPELINK_EXPORT(NAME, RESULT, ...) PIPELINK_EXPORT_IN(NAME, "", RESULT, __VA_ARGS__)
 /// The same, with the phases of this component that its body runs through, in order.
-#define PIPELINK_EXPORT_IN(NAME, PHASES, RESULT, ...)                      \
-  PIPELINK_DETAIL_CALLABLE(NAME, "export", PHASES, RESULT, __VA_ARGS__)    \
+#define PIPELINK_EXPORT_IN(NAME, PHASES, RESULT, ...)                   \
+  PIPELINK_DETAIL_CALLABLE(NAME, "export", PHASES, RESULT, __VA_ARGS__) \
   extern "C" __device__ __inline_hint__ RESULT PIPELINK_DETAIL_SYMBOL(__export__##NAME)(__VA_ARGS__)
 
 /// PIPELINK_IMPORT(name, result, pipelink::Self self, parameters…);
 /// A device function that another component exports. Call it as name(self, …).
 #define PIPELINK_IMPORT(NAME, RESULT, ...) PIPELINK_IMPORT_IN(NAME, "", RESULT, __VA_ARGS__)
 /// The same, with the phases of this component in which it is called.
-#define PIPELINK_IMPORT_IN(NAME, PHASES, RESULT, ...)                                                  \
-  PIPELINK_DETAIL_CALLABLE(NAME, "import", PHASES, RESULT, __VA_ARGS__)                                \
-  extern "C" __device__ RESULT PIPELINK_DETAIL_SYMBOL(__import__##NAME)(__VA_ARGS__);                  \
-  template <class... A>                                                                                \
+#define PIPELINK_IMPORT_IN(NAME, PHASES, RESULT, ...)                                                       \
+  PIPELINK_DETAIL_CALLABLE(NAME, "import", PHASES, RESULT, __VA_ARGS__)                                     \
+  extern "C" __device__ RESULT PIPELINK_DETAIL_SYMBOL(__import__##NAME)(__VA_ARGS__);                       \
+  template <class... A>                                                                                     \
   [[maybe_unused]] static __device__ __forceinline__ RESULT NAME(::pipelink::Self self, A&&... arguments) { \
-    return PIPELINK_DETAIL_SYMBOL(__import__##NAME)(self, static_cast<A&&>(arguments)...);             \
-  }                                                                                                    \
+    return PIPELINK_DETAIL_SYMBOL(__import__##NAME)(self, static_cast<A&&>(arguments)...);                  \
+  }                                                                                                         \
   static_assert(true)
 
-// ---- shared memory and barriers ------------------------------------------------------------------------------------
+// ---- shared memory and barriers -------------------------------------------------------------------------
 
 /// PIPELINK_BUFFER(name, .bytes = 32768, .align = 1024, .live = "store");
-/// Shared memory. Without `live` it is always live; with it, other claims may use the bytes in other phases, where the
-/// declared order of phases allows. Handle: name.data<T>(self), name.address(self).
-#define PIPELINK_BUFFER(NAME, ...)                                                                     \
-  PIPELINK_DETAIL_RECORD(buffer, NAME, ::pipelink::detail::BufferOptions{__VA_ARGS__}.write(w);)       \
-  extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__buffer__##NAME)(unsigned);             \
-  struct pipelink_handle_##NAME {                                                                      \
-    template <class T = unsigned char>                                                                 \
-    static __device__ __forceinline__ T* data(::pipelink::Self self) {                                 \
-      return reinterpret_cast<T*>(PIPELINK_DETAIL_SYMBOL(__buffer__##NAME)(self.instance));            \
-    }                                                                                                  \
-    static __device__ __forceinline__ std::uint32_t address(::pipelink::Self self) {                   \
-      return ::pipelink::shared_address(PIPELINK_DETAIL_SYMBOL(__buffer__##NAME)(self.instance));      \
-    }                                                                                                  \
-  };                                                                                                   \
-  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME{}
+/// Shared memory. Without `live` it is always live; with it, other claims may use the bytes in other phases,
+/// where the declared order of phases allows. Handle: name.data<T>(self), name.address(self).
+#define PIPELINK_BUFFER(NAME, ...)                                                                \
+  PIPELINK_DETAIL_RECORD(buffer, NAME, ::pipelink::detail::BufferOptions{__VA_ARGS__}.write(w);)  \
+  extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__buffer__##NAME)(unsigned);        \
+  struct pipelink_handle_##NAME {                                                                 \
+    template <class T = unsigned char>                                                            \
+    static __device__ __forceinline__ T* data(::pipelink::Self self) {                            \
+      return reinterpret_cast<T*>(PIPELINK_DETAIL_SYMBOL(__buffer__##NAME)(self.instance));       \
+    }                                                                                             \
+    static __device__ __forceinline__ std::uint32_t address(::pipelink::Self self) {              \
+      return ::pipelink::shared_address(PIPELINK_DETAIL_SYMBOL(__buffer__##NAME)(self.instance)); \
+    }                                                                                             \
+  };                                                                                              \
+  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
 
-/// PIPELINK_RING(name, .side = pipelink::kConsumer, .stages = {2, 8}, .stage_bytes = 49152, .full_arrivals = 1,
+/// PIPELINK_RING(name, .side = pipelink::kConsumer, .stages = {2, 8}, .stage_bytes = 49152, .full_arrivals =
+/// 1,
 ///               .transaction_bytes = 49152, .empty_arrivals = 2);
-/// A ring owned by this component; the linker chooses its depth. Another component imports it as the other side.
+/// A ring owned by this component; the linker chooses its depth. Another component imports it as the other
+/// side.
 #define PIPELINK_RING(NAME, ...) PIPELINK_DETAIL_RING(NAME, "export", __VA_ARGS__)
 /// PIPELINK_IMPORT_RING(name, .side = pipelink::kProducer, …): the other end; state what this side relies on.
 #define PIPELINK_IMPORT_RING(NAME, ...) PIPELINK_DETAIL_RING(NAME, "import", __VA_ARGS__)
-// Handle: stages, stage_bytes, data, and per cursor full/empty (mbarrier addresses), acquire (producer waits for an
-// empty stage), wait (consumer waits for a full one), release.
-#define PIPELINK_DETAIL_RING(NAME, DIRECTION, ...)                                                              \
-  PIPELINK_DETAIL_RECORD(ring, NAME, w.field("direction", DIRECTION);                                           \
-                         ::pipelink::detail::RingOptions{__VA_ARGS__}.write(w);)                                \
-  extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__data)(unsigned);                \
-  extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__full)(unsigned);                \
-  extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__empty)(unsigned);               \
-  extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__stages)(unsigned);                    \
-  extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__stage_bytes)(unsigned);               \
-  struct pipelink_handle_##NAME {                                                                               \
-    static __device__ __forceinline__ std::uint32_t stages(::pipelink::Self self) {                             \
-      return PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__stages)(self.instance);                                   \
-    }                                                                                                           \
-    static __device__ __forceinline__ std::uint32_t stage_bytes(::pipelink::Self self) {                        \
-      return PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__stage_bytes)(self.instance);                              \
-    }                                                                                                           \
-    static __device__ __forceinline__ unsigned char* data(::pipelink::Self self, ::pipelink::RingCursor at) {   \
-      return PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__data)(self.instance) + at.stage * stage_bytes(self);      \
-    }                                                                                                           \
-    static __device__ __forceinline__ std::uint32_t address(::pipelink::Self self, ::pipelink::RingCursor at) { \
-      return ::pipelink::shared_address(PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__data)(self.instance)) +        \
-             at.stage * stage_bytes(self);                                                                      \
-    }                                                                                                           \
-    static __device__ __forceinline__ std::uint32_t full(::pipelink::Self self, ::pipelink::RingCursor at) {    \
-      return ::pipelink::shared_address(PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__full)(self.instance)) +        \
-             at.stage * 8;                                                                                      \
-    }                                                                                                           \
-    static __device__ __forceinline__ std::uint32_t empty(::pipelink::Self self, ::pipelink::RingCursor at) {   \
-      return ::pipelink::shared_address(PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__empty)(self.instance)) +       \
-             at.stage * 8;                                                                                      \
-    }                                                                                                           \
-    static __device__ __forceinline__ void acquire(::pipelink::Self self, ::pipelink::RingCursor at) {          \
-      ::pipelink::mbarrier::wait(empty(self, at), at.parity ^ 1);                                               \
-    }                                                                                                           \
-    static __device__ __forceinline__ void wait(::pipelink::Self self, ::pipelink::RingCursor at) {             \
-      ::pipelink::mbarrier::wait(full(self, at), at.parity);                                                    \
-    }                                                                                                           \
-    static __device__ __forceinline__ void release(::pipelink::Self self, ::pipelink::RingCursor at) {          \
-      ::pipelink::mbarrier::arrive(empty(self, at));                                                            \
-    }                                                                                                           \
-  };                                                                                                            \
-  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME{}
+// Handle: stages, stage_bytes, data, and per cursor full/empty (mbarrier addresses), acquire (producer waits
+// for an empty stage), wait (consumer waits for a full one), release.
+#define PIPELINK_DETAIL_RING(NAME, DIRECTION, ...)                                                           \
+  PIPELINK_DETAIL_RECORD(ring, NAME, w.field("direction", DIRECTION);                                        \
+                         ::pipelink::detail::RingOptions{__VA_ARGS__}.write(w);)                             \
+  extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__data)(unsigned);             \
+  extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__full)(unsigned);             \
+  extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__empty)(unsigned);            \
+  extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__stages)(unsigned);                 \
+  extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__stage_bytes)(unsigned);            \
+  struct pipelink_handle_##NAME {                                                                            \
+    static __device__ __forceinline__ std::uint32_t stages(::pipelink::Self self) {                          \
+      return PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__stages)(self.instance);                                \
+    }                                                                                                        \
+    static __device__ __forceinline__ std::uint32_t stage_bytes(::pipelink::Self self) {                     \
+      return PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__stage_bytes)(self.instance);                           \
+    }                                                                                                        \
+    static __device__ __forceinline__ unsigned char* data(::pipelink::Self self,                             \
+                                                          ::pipelink::RingCursor at) {                       \
+      return PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__data)(self.instance) + at.stage * stage_bytes(self);   \
+    }                                                                                                        \
+    static __device__ __forceinline__ std::uint32_t address(::pipelink::Self self,                           \
+                                                            ::pipelink::RingCursor at) {                     \
+      return ::pipelink::shared_address(PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__data)(self.instance)) +     \
+             at.stage * stage_bytes(self);                                                                   \
+    }                                                                                                        \
+    static __device__ __forceinline__ std::uint32_t full(::pipelink::Self self, ::pipelink::RingCursor at) { \
+      return ::pipelink::shared_address(PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__full)(self.instance)) +     \
+             at.stage * 8;                                                                                   \
+    }                                                                                                        \
+    static __device__ __forceinline__ std::uint32_t empty(::pipelink::Self self,                             \
+                                                          ::pipelink::RingCursor at) {                       \
+      return ::pipelink::shared_address(PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__empty)(self.instance)) +    \
+             at.stage * 8;                                                                                   \
+    }                                                                                                        \
+    static __device__ __forceinline__ void acquire(::pipelink::Self self, ::pipelink::RingCursor at) {       \
+      ::pipelink::mbarrier::wait(empty(self, at), at.parity ^ 1);                                            \
+    }                                                                                                        \
+    static __device__ __forceinline__ void wait(::pipelink::Self self, ::pipelink::RingCursor at) {          \
+      ::pipelink::mbarrier::wait(full(self, at), at.parity);                                                 \
+    }                                                                                                        \
+    static __device__ __forceinline__ void release(::pipelink::Self self, ::pipelink::RingCursor at) {       \
+      ::pipelink::mbarrier::arrive(empty(self, at));                                                         \
+    }                                                                                                        \
+  };                                                                                                         \
+  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
 
 /// PIPELINK_MBARRIERS(name, .count = 2, .arrivals = 1);
 /// An array of mbarriers; the dispatch kernel initialises them. Handle: name.address(self, i), wait, arrive.
-#define PIPELINK_MBARRIERS(NAME, ...)                                                                            \
-  PIPELINK_DETAIL_RECORD(mbarriers, NAME, ::pipelink::detail::MbarriersOptions{__VA_ARGS__}.write(w);)           \
-  extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__mbarriers__##NAME)(unsigned);                    \
-  struct pipelink_handle_##NAME {                                                                                \
-    static __device__ __forceinline__ std::uint32_t address(::pipelink::Self self, std::uint32_t i = 0) {        \
-      return ::pipelink::shared_address(PIPELINK_DETAIL_SYMBOL(__mbarriers__##NAME)(self.instance)) + i * 8;     \
-    }                                                                                                            \
-    static __device__ __forceinline__ void wait(::pipelink::Self self, std::uint32_t i, std::uint32_t parity) {  \
-      ::pipelink::mbarrier::wait(address(self, i), parity);                                                      \
-    }                                                                                                            \
-    static __device__ __forceinline__ void arrive(::pipelink::Self self, std::uint32_t i = 0) {                  \
-      ::pipelink::mbarrier::arrive(address(self, i));                                                            \
-    }                                                                                                            \
-  };                                                                                                             \
-  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME{}
+#define PIPELINK_MBARRIERS(NAME, ...)                                                                        \
+  PIPELINK_DETAIL_RECORD(mbarriers, NAME, ::pipelink::detail::MbarriersOptions{__VA_ARGS__}.write(w);)       \
+  extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__mbarriers__##NAME)(unsigned);                \
+  struct pipelink_handle_##NAME {                                                                            \
+    static __device__ __forceinline__ std::uint32_t address(::pipelink::Self self, std::uint32_t i = 0) {    \
+      return ::pipelink::shared_address(PIPELINK_DETAIL_SYMBOL(__mbarriers__##NAME)(self.instance)) + i * 8; \
+    }                                                                                                        \
+    static __device__ __forceinline__ void wait(::pipelink::Self self, std::uint32_t i,                      \
+                                                std::uint32_t parity) {                                      \
+      ::pipelink::mbarrier::wait(address(self, i), parity);                                                  \
+    }                                                                                                        \
+    static __device__ __forceinline__ void arrive(::pipelink::Self self, std::uint32_t i = 0) {              \
+      ::pipelink::mbarrier::arrive(address(self, i));                                                        \
+    }                                                                                                        \
+  };                                                                                                         \
+  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
 
 /// PIPELINK_NAMED_BARRIER(name, .threads = 128);
 /// One hardware barrier for `threads` threads. Handle: name.sync(self), name.arrive(self). Unaligned forms: a
-/// barrier may be reached from two places in the code. Choose among barriers by branching, never by computing an id:
-/// a computed id makes the kernel claim all sixteen.
-#define PIPELINK_NAMED_BARRIER(NAME, ...)                                                                            \
-  PIPELINK_DETAIL_RECORD(named_barrier, NAME, ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.write(w);)        \
-  extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(unsigned);                                \
-  struct pipelink_handle_##NAME {                                                                                    \
-    static constexpr int threads = ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.threads;                     \
-    static_assert(threads > 0 && threads % 32 == 0, "a named barrier is for a multiple of 32 threads");              \
-    static __device__ __forceinline__ void sync(::pipelink::Self self) {                                             \
-      asm volatile("barrier.sync %0, %1;" ::"r"(PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance)),           \
-                   "n"(threads)                                                                                      \
-                   : "memory");                                                                                      \
-    }                                                                                                                \
-    static __device__ __forceinline__ void arrive(::pipelink::Self self) {                                           \
-      asm volatile("barrier.arrive %0, %1;" ::"r"(PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance)),         \
-                   "n"(threads)                                                                                      \
-                   : "memory");                                                                                      \
-    }                                                                                                                \
-  };                                                                                                                 \
-  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME{}
+/// barrier may be reached from two places in the code. Choose among barriers by branching, never by computing
+/// an id: a computed id makes the kernel claim all sixteen.
+#define PIPELINK_NAMED_BARRIER(NAME, ...)                                                                    \
+  PIPELINK_DETAIL_RECORD(named_barrier, NAME,                                                                \
+                         ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.write(w);)                     \
+  extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(unsigned);                        \
+  struct pipelink_handle_##NAME {                                                                            \
+    static constexpr int threads = ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.threads;             \
+    static_assert(threads > 0 && threads % 32 == 0, "a named barrier is for a multiple of 32 threads");      \
+    static __device__ __forceinline__ void sync(::pipelink::Self self) {                                     \
+      asm volatile("barrier.sync %0, %1;" ::"r"(PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance)),   \
+                   "n"(threads)                                                                              \
+                   : "memory");                                                                              \
+    }                                                                                                        \
+    static __device__ __forceinline__ void arrive(::pipelink::Self self) {                                   \
+      asm volatile("barrier.arrive %0, %1;" ::"r"(PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance)), \
+                   "n"(threads)                                                                              \
+                   : "memory");                                                                              \
+    }                                                                                                        \
+  };                                                                                                         \
+  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
 
-// ---- facts ---------------------------------------------------------------------------------------------------------
+// ---- facts ----------------------------------------------------------------------------------------------
 
 /// PIPELINK_FACT(tile_m, int, 128);
 /// A constant of this component, baked into its code, that others may read. Here it is an ordinary constexpr.
-#define PIPELINK_FACT(NAME, TYPE, VALUE)                                                                      \
-  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export");                                          \
-                         w.field("type", ::pipelink::detail::FactType<TYPE>::name);                           \
-                         w.field("cpp_type", #TYPE); w.field("settable", 0LL);                                \
-                         w.field("value", static_cast<long long>(static_cast<TYPE>(VALUE)));)                 \
+#define PIPELINK_FACT(NAME, TYPE, VALUE)                                                      \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export");                          \
+                         w.field("type", ::pipelink::detail::FactType<TYPE>::name);           \
+                         w.field("cpp_type", #TYPE); w.field("settable", 0LL);                \
+                         w.field("value", static_cast<long long>(static_cast<TYPE>(VALUE)));) \
   [[maybe_unused]] static constexpr TYPE NAME = VALUE
 
 /// PIPELINK_SETTABLE_FACT(group, int, .value = 8, .domain = {4, 8, 16});
-/// A constant that the composition may set (`SET owner.group=16`) without a recompile: the owner too reads it as
-/// group(self). `switch (group(self))` over the domain folds to the chosen case.
-#define PIPELINK_SETTABLE_FACT(NAME, TYPE, ...)                                                               \
-  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export");                                          \
-                         w.field("type", ::pipelink::detail::FactType<TYPE>::name);                           \
-                         w.field("cpp_type", #TYPE); w.field("settable", 1LL);                                \
-                         constexpr ::pipelink::detail::SettableOptions options{__VA_ARGS__};                  \
-                         options.value.write(w, "value"); options.domain.write(w, "domain");)                 \
+/// A constant that the composition may set (`SET owner.group=16`) without a recompile: the owner too reads it
+/// as group(self). `switch (group(self))` over the domain folds to the chosen case.
+#define PIPELINK_SETTABLE_FACT(NAME, TYPE, ...)                                               \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export");                          \
+                         w.field("type", ::pipelink::detail::FactType<TYPE>::name);           \
+                         w.field("cpp_type", #TYPE); w.field("settable", 1LL);                \
+                         constexpr ::pipelink::detail::SettableOptions options{__VA_ARGS__};  \
+                         options.value.write(w, "value"); options.domain.write(w, "domain");) \
   PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)
 
 /// PIPELINK_USE_FACT(tile_m, int);  A fact that another component owns, read as tile_m(self).
-#define PIPELINK_USE_FACT(NAME, TYPE)                                                                         \
-  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import");                                          \
-                         w.field("type", ::pipelink::detail::FactType<TYPE>::name);                           \
-                         w.field("cpp_type", #TYPE); w.field("settable", 0LL);)                               \
+#define PIPELINK_USE_FACT(NAME, TYPE)                                               \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import");                \
+                         w.field("type", ::pipelink::detail::FactType<TYPE>::name); \
+                         w.field("cpp_type", #TYPE); w.field("settable", 0LL);)     \
   PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)
 
-/// PIPELINK_USE_FACT_OR(interleave, int, 0);  The same, with a value for compositions in which nobody owns it.
-#define PIPELINK_USE_FACT_OR(NAME, TYPE, VALUE)                                                               \
-  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import");                                          \
-                         w.field("type", ::pipelink::detail::FactType<TYPE>::name);                           \
-                         w.field("cpp_type", #TYPE); w.field("settable", 0LL);                                \
-                         w.field("value", static_cast<long long>(static_cast<TYPE>(VALUE)));)                 \
+/// PIPELINK_USE_FACT_OR(interleave, int, 0);  The same, with a value for compositions in which nobody owns
+/// it.
+#define PIPELINK_USE_FACT_OR(NAME, TYPE, VALUE)                                               \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import");                          \
+                         w.field("type", ::pipelink::detail::FactType<TYPE>::name);           \
+                         w.field("cpp_type", #TYPE); w.field("settable", 0LL);                \
+                         w.field("value", static_cast<long long>(static_cast<TYPE>(VALUE)));) \
   PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)
 
-#define PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)                                                   \
-  extern "C" __device__ TYPE PIPELINK_DETAIL_SYMBOL(__fact__##NAME)(unsigned);                    \
-  [[maybe_unused]] static __device__ __forceinline__ TYPE NAME(::pipelink::Self self) {           \
-    return PIPELINK_DETAIL_SYMBOL(__fact__##NAME)(self.instance);                                 \
-  }                                                                                               \
+#define PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)                                         \
+  extern "C" __device__ TYPE PIPELINK_DETAIL_SYMBOL(__fact__##NAME)(unsigned);          \
+  [[maybe_unused]] static __device__ __forceinline__ TYPE NAME(::pipelink::Self self) { \
+    return PIPELINK_DETAIL_SYMBOL(__fact__##NAME)(self.instance);                       \
+  }                                                                                     \
   static_assert(true)
 
 /// PIPELINK_REQUIRE(whole_tiles, "tile_n % 16 == 0");
@@ -245,57 +256,63 @@
 #define PIPELINK_REQUIRE(NAME, EXPRESSION) \
   PIPELINK_DETAIL_RECORD(requirement, NAME, w.field("expression", EXPRESSION);) static_assert(true)
 
-// ---- tensors, phases, parameters -----------------------------------------------------------------------------------
+// ---- tensors, phases, parameters ------------------------------------------------------------------------
 
 /// PIPELINK_EXPORT_TENSOR(acc, .element = "f32", .tile = {64, 256}, .layout = "…", .via = "epilogue");
 /// A tile that this component hands over in the parameter of a callable, and where each element is.
 #define PIPELINK_EXPORT_TENSOR(NAME, ...) PIPELINK_DETAIL_TENSOR(NAME, "export", __VA_ARGS__)
 #define PIPELINK_IMPORT_TENSOR(NAME, ...) PIPELINK_DETAIL_TENSOR(NAME, "import", __VA_ARGS__)
-#define PIPELINK_DETAIL_TENSOR(NAME, DIRECTION, ...)                              \
-  PIPELINK_DETAIL_RECORD(tensor, NAME, w.field("direction", DIRECTION);           \
-                         ::pipelink::detail::TensorOptions{__VA_ARGS__}.write(w);) static_assert(true)
+#define PIPELINK_DETAIL_TENSOR(NAME, DIRECTION, ...)                               \
+  PIPELINK_DETAIL_RECORD(tensor, NAME, w.field("direction", DIRECTION);            \
+                         ::pipelink::detail::TensorOptions{__VA_ARGS__}.write(w);) \
+  static_assert(true)
 
 /// PIPELINK_PHASE(store, .after = "load", .after_previous = "store");
 /// A part of this component's time, for lifetimes.
-#define PIPELINK_PHASE(NAME, ...) \
-  PIPELINK_DETAIL_RECORD(phase, NAME, ::pipelink::detail::PhaseOptions{__VA_ARGS__}.write(w);) static_assert(true)
+#define PIPELINK_PHASE(NAME, ...)                                                              \
+  PIPELINK_DETAIL_RECORD(phase, NAME, ::pipelink::detail::PhaseOptions{__VA_ARGS__}.write(w);) \
+  static_assert(true)
 
 /// PIPELINK_PARAMETERS(swiglu::Parameters, "swiglu.h", out, rows);
-/// The kernel parameters that this component reads: a struct of its public header, with all its fields. Read them as
-/// parameters(self).
-#define PIPELINK_PARAMETERS(TYPE, HEADER, ...)                                                                 \
-  PIPELINK_DETAIL_RECORD(parameters, region, using Type = TYPE;                                                \
-                         const ::pipelink::detail::TypeText<Type> text;                                        \
-                         w.field("type", text.begin, text.size); w.field("header", HEADER);                    \
-                         w.field("size", static_cast<long long>(sizeof(Type)));                                \
-                         w.field("align", static_cast<long long>(alignof(Type)));                              \
-                         PIPELINK_DETAIL_FIELDS(__VA_ARGS__))                                                  \
-  extern "C" __device__ const unsigned char* PIPELINK_DETAIL_SYMBOL(__parameters)(::pipelink::Self);           \
-  [[maybe_unused]] static __device__ __forceinline__ const TYPE& parameters(::pipelink::Self self) {           \
-    return *reinterpret_cast<const TYPE*>(PIPELINK_DETAIL_SYMBOL(__parameters)(self));                         \
-  }                                                                                                            \
+/// The kernel parameters that this component reads: a struct of its public header, with all its fields. Read
+/// them as parameters(self).
+#define PIPELINK_PARAMETERS(TYPE, HEADER, ...)                                                       \
+  PIPELINK_DETAIL_RECORD(                                                                            \
+      parameters, region, using Type = TYPE; const ::pipelink::detail::TypeText<Type> text;          \
+      w.field("type", text.begin, text.size); w.field("header", HEADER);                             \
+      w.field("size", static_cast<long long>(sizeof(Type)));                                         \
+      w.field("align", static_cast<long long>(alignof(Type))); PIPELINK_DETAIL_FIELDS(__VA_ARGS__))  \
+  extern "C" __device__ const unsigned char* PIPELINK_DETAIL_SYMBOL(__parameters)(::pipelink::Self); \
+  [[maybe_unused]] static __device__ __forceinline__ const TYPE& parameters(::pipelink::Self self) { \
+    return *reinterpret_cast<const TYPE*>(PIPELINK_DETAIL_SYMBOL(__parameters)(self));               \
+  }                                                                                                  \
   static_assert(std::is_trivially_copyable_v<TYPE>, "kernel parameters are copied as bytes")
 
 /// PIPELINK_HOST(tma_loader::Arguments, "tma_loader.h");
-/// This component ships a host provider (pipelink/provider.hpp) that fills its parameters from these arguments.
-#define PIPELINK_HOST(TYPE, HEADER)                                                                              \
-  PIPELINK_DETAIL_RECORD(host, provider,                                                                         \
-                         w.field("symbol", "pipelink_host_" PIPELINK_DETAIL_TEXT(PIPELINK_COMPONENT) "_v1");     \
-                         const ::pipelink::detail::TypeText<TYPE> text;                                          \
-                         w.field("arguments", text.begin, text.size); w.field("header", HEADER);                 \
-                         w.field("abi", 1LL);) static_assert(true)
+/// This component ships a host provider (pipelink/provider.hpp) that fills its parameters from these
+/// arguments.
+#define PIPELINK_HOST(TYPE, HEADER)                                                                       \
+  PIPELINK_DETAIL_RECORD(                                                                                 \
+      host, provider, w.field("symbol", "pipelink_host_" PIPELINK_DETAIL_TEXT(PIPELINK_COMPONENT) "_v1"); \
+      const ::pipelink::detail::TypeText<TYPE> text; w.field("arguments", text.begin, text.size);         \
+      w.field("header", HEADER); w.field("abi", 1LL);)                                                    \
+  static_assert(true)
 
 #define PIPELINK_DETAIL_EMPTY()
 #define PIPELINK_DETAIL_DEFER(m) m PIPELINK_DETAIL_EMPTY()
-#define PIPELINK_DETAIL_EXPAND(...) PIPELINK_DETAIL_EXPAND1(PIPELINK_DETAIL_EXPAND1(PIPELINK_DETAIL_EXPAND1(__VA_ARGS__)))
-#define PIPELINK_DETAIL_EXPAND1(...) PIPELINK_DETAIL_EXPAND2(PIPELINK_DETAIL_EXPAND2(PIPELINK_DETAIL_EXPAND2(__VA_ARGS__)))
-#define PIPELINK_DETAIL_EXPAND2(...) PIPELINK_DETAIL_EXPAND3(PIPELINK_DETAIL_EXPAND3(PIPELINK_DETAIL_EXPAND3(__VA_ARGS__)))
+#define PIPELINK_DETAIL_EXPAND(...) \
+  PIPELINK_DETAIL_EXPAND1(PIPELINK_DETAIL_EXPAND1(PIPELINK_DETAIL_EXPAND1(__VA_ARGS__)))
+#define PIPELINK_DETAIL_EXPAND1(...) \
+  PIPELINK_DETAIL_EXPAND2(PIPELINK_DETAIL_EXPAND2(PIPELINK_DETAIL_EXPAND2(__VA_ARGS__)))
+#define PIPELINK_DETAIL_EXPAND2(...) \
+  PIPELINK_DETAIL_EXPAND3(PIPELINK_DETAIL_EXPAND3(PIPELINK_DETAIL_EXPAND3(__VA_ARGS__)))
 #define PIPELINK_DETAIL_EXPAND3(...) __VA_ARGS__
-#define PIPELINK_DETAIL_FIELDS(...) __VA_OPT__(PIPELINK_DETAIL_EXPAND(PIPELINK_DETAIL_FIELDS_STEP(__VA_ARGS__)))
-#define PIPELINK_DETAIL_FIELDS_STEP(FIRST, ...)                                        \
-  w.field("field", #FIRST);                                                            \
-  w.field("field_offset", static_cast<long long>(offsetof(Type, FIRST)));              \
-  w.field("field_size", static_cast<long long>(sizeof(Type::FIRST)));                  \
+#define PIPELINK_DETAIL_FIELDS(...) \
+  __VA_OPT__(PIPELINK_DETAIL_EXPAND(PIPELINK_DETAIL_FIELDS_STEP(__VA_ARGS__)))
+#define PIPELINK_DETAIL_FIELDS_STEP(FIRST, ...)                           \
+  w.field("field", #FIRST);                                               \
+  w.field("field_offset", static_cast<long long>(offsetof(Type, FIRST))); \
+  w.field("field_size", static_cast<long long>(sizeof(Type::FIRST)));     \
   __VA_OPT__(PIPELINK_DETAIL_DEFER(PIPELINK_DETAIL_FIELDS_AGAIN)()(__VA_ARGS__))
 #define PIPELINK_DETAIL_FIELDS_AGAIN() PIPELINK_DETAIL_FIELDS_STEP
 
@@ -316,7 +333,8 @@ struct pipelink_component {
   static constexpr const char* file = "";
   static constexpr long long line = 0;
   static constexpr void write(::pipelink::detail::RecordWriter& w) {
-    w.field("toolkit", PIPELINK_DETAIL_TEXT(__CUDACC_VER_MAJOR__) "." PIPELINK_DETAIL_TEXT(__CUDACC_VER_MINOR__));
+    w.field("toolkit",
+            PIPELINK_DETAIL_TEXT(__CUDACC_VER_MAJOR__) "." PIPELINK_DETAIL_TEXT(__CUDACC_VER_MINOR__));
   }
 };
 PIPELINK_DETAIL_EMIT(pipelink_component)

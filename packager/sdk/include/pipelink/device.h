@@ -1,5 +1,5 @@
-// The few device operations that protocols are made of. Waiting goes through one function, so that a guarded link can
-// give it a limit; an unguarded link folds the limit away.
+// The few device operations that protocols are made of. Waiting goes through one function, so that a guarded
+// link can give it a limit; an unguarded link folds the limit away.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,10 @@ namespace mbarrier {
 
 __device__ __forceinline__ bool try_wait(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t done;
-  asm volatile(
-      "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-      : "=r"(done)
-      : "r"(barrier), "r"(parity)
-      : "memory");
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(barrier), "r"(parity)
+               : "memory");
   return done != 0;
 }
 
@@ -44,13 +43,15 @@ __device__ __forceinline__ void arrive(std::uint32_t barrier) {
 
 /// One arrival that also expects `bytes` of asynchronous copies.
 __device__ __forceinline__ void arrive_expect(std::uint32_t barrier, std::uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
 }
 
 /// One arrival at the barrier of the same address in block `rank` of the cluster.
 __device__ __forceinline__ void arrive_remote(std::uint32_t barrier, std::uint32_t rank) {
   asm volatile(
-      "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }" ::"r"(barrier),
+      "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; "
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }" ::"r"(barrier),
       "r"(rank)
       : "memory");
 }
@@ -58,9 +59,12 @@ __device__ __forceinline__ void arrive_remote(std::uint32_t barrier, std::uint32
 }  // namespace mbarrier
 
 /// Makes generic writes to shared memory visible to asynchronous copies and matrix units.
-__device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ __forceinline__ void fence_proxy_async() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 
-/// Where a producer or consumer stands in a ring: the stage, and the parity of its full barrier's current phase.
+/// Where a producer or consumer stands in a ring: the stage, and the parity of its full barrier's current
+/// phase.
 struct RingCursor {
   std::uint32_t stage = 0;
   std::uint32_t parity = 0;

@@ -1,5 +1,5 @@
-// Records: what an annotation leaves in the object. Text, built at compile time, read from the PTX twin by `pipelink
-// pack`. Format: linker/DESIGN.md, "Records".
+// Records: what an annotation leaves in the object. Text, built at compile time, read from the PTX twin by
+// `pipelink pack`. Format: linker/DESIGN.md, "Records".
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ constexpr std::size_t length(const char* text) {
   return n;
 }
 
-/// A compiler that was given an absolute path would put a machine's path into the package: keep the file name only.
-/// pipelink_add_component maps the source root away, so that a relative path is kept.
+/// A compiler that was given an absolute path would put a machine's path into the package: keep the file name
+/// only. pipelink_add_component maps the source root away, so that a relative path is kept.
 constexpr const char* portable_path(const char* path) {
   if (path[0] != '/') return path;
   const char* name = path;
@@ -44,7 +44,8 @@ struct RecordWriter {
     char digits[20] = {};
     int n = 0;
     if (value < 0) put('-');
-    unsigned long long rest = value < 0 ? 0ULL - static_cast<unsigned long long>(value) : static_cast<unsigned long long>(value);
+    unsigned long long rest =
+        value < 0 ? 0ULL - static_cast<unsigned long long>(value) : static_cast<unsigned long long>(value);
     do {
       digits[n++] = static_cast<char>('0' + rest % 10);
       rest /= 10;
@@ -88,8 +89,10 @@ struct Amount {
   constexpr Amount(const char* text) : expression(text), stated(true) {}              // NOLINT
   constexpr void write(RecordWriter& w, const char* key) const {
     if (!stated) return;
-    if (expression != nullptr) w.field(key, expression);
-    else w.field(key, number);
+    if (expression != nullptr)
+      w.field(key, expression);
+    else
+      w.field(key, number);
   }
 };
 
@@ -109,7 +112,7 @@ struct Range {
   Amount min, max;
 };
 
-// ---- types, as the device compiler spells them ---------------------------------------------------------------------
+// ---- types, as the device compiler spells them ----------------------------------------------------------
 
 template <class T>
 constexpr const char* pretty() {
@@ -134,7 +137,8 @@ struct Extent {
 };
 template <class T>
 struct Extent<T, std::void_t<decltype(sizeof(std::remove_reference_t<T>))>> {
-  static constexpr long long size = sizeof(std::remove_reference_t<T>), align = alignof(std::remove_reference_t<T>);
+  static constexpr long long size = sizeof(std::remove_reference_t<T>),
+                             align = alignof(std::remove_reference_t<T>);
 };
 
 template <class T>
@@ -161,7 +165,7 @@ struct Signature<R(SelfType, A...)> {
   }
 };
 
-// ---- from a definition to bytes ------------------------------------------------------------------------------------
+// ---- from a definition to bytes -------------------------------------------------------------------------
 
 template <std::size_t N>
 struct RecordText {
@@ -195,7 +199,7 @@ constexpr auto record() {
   return text;
 }
 
-// ---- what each annotation may say: the fields of its braces --------------------------------------------------------
+// ---- what each annotation may say: the fields of its braces ---------------------------------------------
 
 struct RoleOptions {
   int warps = 0;
@@ -269,13 +273,13 @@ struct SettableOptions {
 };
 
 struct TensorOptions {
-  const char* element = "";   ///< "f32", "bf16", …
-  Integers tile;              ///< extents, row-major
+  const char* element = "";  ///< "f32", "bf16", …
+  Integers tile;             ///< extents, row-major
   const char* space = "registers";
   const char* scope = "warpgroup";
-  const char* layout = "";    ///< (thread, value) → row-major tile index, CuTe shape:stride
-  const char* via = "";       ///< the callable of this component that carries it
-  int parameter = 0;          ///< which parameter of that callable, not counting Self
+  const char* layout = "";  ///< (thread, value) → row-major tile index, CuTe shape:stride
+  const char* via = "";     ///< the callable of this component that carries it
+  int parameter = 0;        ///< which parameter of that callable, not counting Self
   constexpr void write(RecordWriter& w) const {
     w.field("element", element);
     tile.write(w, "tile");
