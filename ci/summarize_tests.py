@@ -1,4 +1,4 @@
-"""Prints why tests were skipped, and then the closing line `N passed, N failed, N skipped` of a ctest JUnit file.
+"""Prints why tests were skipped, and then the closing line `N passed, N failed, N skipped` of ctest's JUnit files.
 
 A test that prints lines `SKIPPED: reason` and passes counts as passed; each such line counts as one skip.
 """
@@ -15,9 +15,9 @@ def reasons(case):
     return found
 
 
-def main(file):
+def main(files):
     passed = failed = skipped = 0
-    for case in xml.parse(file).getroot().iter("testcase"):
+    for case in (case for file in files for case in xml.parse(file).getroot().iter("testcase")):
         for reason in reasons(case):
             print(f"skipped: {case.get('name')}: {reason}")
             skipped += 1
@@ -28,4 +28,4 @@ def main(file):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])

@@ -7,26 +7,16 @@ With `control` the text sections must be equal. With a results file each record 
 """
 import hashlib
 import json
-import struct
+import pathlib
 import sys
 
-
-def text_section(path, kernel):
-    data = open(path, "rb").read()
-    offset, = struct.unpack_from("<Q", data, 0x28)
-    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
-    headers = [struct.unpack_from("<IIQQQQ", data, offset + i * size) for i in range(count)]
-    strings = headers[names][4]
-    for name, _, _, _, start, length in headers:
-        label = data[strings + name:data.index(b"\0", strings + name)]
-        if label == b".text." + kernel.encode():
-            return data[start:start + length]
-    sys.exit(f"{path} has no code for {kernel}")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "e2e"))
+from cubin import Kernel  # the reader that shares nothing with the linker
 
 
 def main():
     name, linked, control, what = sys.argv[1:]
-    linked, control = (text_section(path, name) for path in (linked, control))
+    linked, control = (Kernel(pathlib.Path(path).read_bytes(), name).text for path in (linked, control))
     if what == "control":
         if linked != control:
             first = next((i for i, (a, b) in enumerate(zip(linked, control)) if a != b), min(len(linked), len(control)))
@@ -37,7 +27,7 @@ def main():
     records = json.load(open(what, encoding="utf-8"))
     stale = [r["config"] for r in records if (r["text_sha256"], r["control_text_sha256"]) != today]
     if stale:
-        print(f"skipped: {len(stale)} of {len(records)} records are of other code: {'; '.join(stale)}")
+        print(f"SKIPPED: {len(stale)} of {len(records)} records are of other code: {'; '.join(stale)}")
         sys.exit(77)
     print(f"all {len(records)} records are of today's code")
 

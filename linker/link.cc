@@ -129,7 +129,7 @@ Outcome<Linked> link_composition(const std::string& file, Timings& timings) {
     }
     for (std::size_t n = 0; n < whole->ltoir.size(); ++n)
       request.inputs.push_back(
-          {package.contract.component + "." + std::to_string(n), std::move(whole->ltoir[n])});
+          {package.contract.component + "." + std::to_string(n), std::move(whole->ltoir[n]), package.contract.toolkit});
   }
   Outcome<Lowered> lowered = lower(request);
   if (!lowered) return lowered.diagnostics;

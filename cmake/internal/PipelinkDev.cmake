@@ -29,6 +29,7 @@ function(pipelink_library name)
     message(FATAL_ERROR "pipelink_library(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   add_library(${name} STATIC ${arg_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY pipelink_own_targets ${name}) # what tests/lint looks at
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PUBLIC ${arg_USES} PRIVATE pipelink_options ${arg_PRIVATE_USES})
 endfunction()

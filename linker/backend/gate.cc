@@ -4,6 +4,8 @@
 
 #include <sstream>
 
+#include "packager/base/demangle.h"
+
 namespace pipelink {
 namespace {
 
@@ -31,7 +33,7 @@ std::string foreign_functions(const CubinFacts& found, const std::string& kernel
   std::string out;
   for (const std::string& f : found.functions)
     if (f != kernel && !f.starts_with("$__internal_") && f.find("$__internal_") == std::string::npos)
-      out += (out.empty() ? "" : ", ") + f;
+      out += (out.empty() ? "" : ", ") + demangled(f);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -57,6 +58,20 @@ std::string compile_glue(const LowerRequest& request, std::string& ltoir) {
   return {};
 }
 
+/// Link-time code is read by the same major version, and by no older minor version than it was written by.
+std::string newer_input(const LowerRequest& request, const NvJitLink& api) {
+  unsigned major = 0, minor = 0;
+  if (api.version(&major, &minor) != NVJITLINK_SUCCESS) return {};
+  for (const LowerInput& input : request.inputs) {
+    unsigned from = 0, from_minor = 0;
+    if (std::sscanf(input.toolkit.c_str(), "%u.%u", &from, &from_minor) != 2) continue;
+    if (from != major || from_minor > minor)
+      return fmt::format("{} is from CUDA {}, and this nvJitLink is of {}.{}", input.name, input.toolkit,
+                         major, minor);
+  }
+  return {};
+}
+
 std::string link_in_child(const LowerRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   std::string glue;
@@ -66,6 +81,7 @@ std::string link_in_child(const LowerRequest& request) {
   NvJitLink api;
   std::string error;
   if (!NvJitLink::load(api, error)) return failure("T-TOOLKIT", error);
+  if (std::string wrong = newer_input(request, api); !wrong.empty()) return failure("L-TOOLKIT", wrong);
   const auto link_start = std::chrono::steady_clock::now();
   const std::string arch = "-arch=" + request.arch, keep = "-kernels-used=" + request.kernel;
   const char* options[] = {
@@ -131,11 +147,18 @@ Outcome<Lowered> lower(const LowerRequest& request) {
   const std::string log = head.value("log", "");
   if (const std::string clause = head.value("clause", ""); !clause.empty()) {
     const char* title = clause == "T-NVRTC"     ? "the glue does not compile"
+                        : clause == "L-TOOLKIT" ? "a package is from another toolkit"
                         : clause == "T-TOOLKIT" ? "the CUDA toolkit's libraries cannot be used"
                                                 : "nvJitLink failed";
     Diagnostic d = tool_error(request, clause, title, log);
     if (clause == "T-TOOLKIT") d.help = "`pipelink doctor` shows what was found";
-    if (clause == "T-NVRTC") d.help = "a callable's types must be known to both sides; see the kept glue";
+    if (clause == "T-NVRTC")
+      d.help = "a callable's types must be known to both sides; report it if they are spelt rightly";
+    if (clause == "L-TOOLKIT")
+      d.help =
+          "link with a toolkit that is not older (PIPELINK_TOOLKIT_LIBRARY_DIR names its libraries), or pack "
+          "with "
+          "this one";
     return d;
   }
   Lowered out;

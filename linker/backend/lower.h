@@ -13,6 +13,7 @@ namespace pipelink {
 struct LowerInput {
   std::string name;  ///< of the package, for messages
   std::string ltoir;
+  std::string toolkit;  ///< that wrote it, "13.0"
 };
 
 struct LowerRequest {

@@ -213,34 +213,6 @@ class Trampoline {
   const std::vector<Route>& routes_;
 };
 
-/// L-SIGNATURE for calls that generated code cannot pass on.
-Diagnostics opaque_values(const Composition& composition, const Bindings& bindings) {
-  Diagnostics out;
-  for (const Binding& b : bindings.callables) {
-    const contract::Callable& import = composition.contract(b.importer.instance).callables[b.importer.index];
-    const contract::Callable& export_ = composition.contract(b.exporter.instance).callables[b.exporter.index];
-    const std::string &caller = composition.instances[b.importer.instance].name,
-                      &callee = composition.instances[b.exporter.instance].name;
-    std::string what;
-    if (needs_definition(import.result)) what = fmt::format("the result, `{}`", import.result.name);
-    for (std::size_t p = 0; p < import.parameters.size() && what.empty(); ++p)
-      if (needs_definition(import.parameters[p]))
-        what = fmt::format("parameter {}, `{}`", p, import.parameters[p].name);
-    if (what.empty()) continue;
-    Diagnostic d;
-    d.clause = "L-SIGNATURE";
-    d.title =
-        fmt::format("the callable `{}.{}` passes a type of its components by value", caller, import.name);
-    d.facts.push_back({caller, fmt::format("imports `{}`: {}", import.name, what), import.where});
-    d.facts.push_back({callee, fmt::format("exports `{}`", export_.name), export_.where});
-    d.reason =
-        "generated code does not see the type's definition, and a call with a stand-in for it is not inlined";
-    d.help = "pass it by reference or pointer, and an enumeration as its integer";
-    out.push_back(std::move(d));
-  }
-  return out;
-}
-
 json mbarrier_list(const Composition& composition, const Plan& plan) {
   struct Row {
     std::int64_t offset, count, arrivals;
@@ -327,7 +299,6 @@ json warpgroup_list(const Composition& composition, const Plan& plan) {
 
 Outcome<std::string> glue(const Composition& composition, const Bindings& bindings, const Plan& plan,
                           const std::vector<Route>& routes) {
-  if (Diagnostics wrong = opaque_values(composition, bindings); !wrong.empty()) return wrong;
   const std::vector<Group> all = groups(composition);
   json components = json::array(), calls = json::array();
   for (const Group& group : all) {

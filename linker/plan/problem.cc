@@ -77,9 +77,21 @@ void add_buffers(place::Problem& problem, const Instance& instance, const contra
     problem.barriers.push_back({claim(instance, b.name, b.where, b.live)});
 }
 
-void add_rings(place::Problem& problem, const Composition& composition, const Instance& instance,
-               const contract::Contract& c, Amounts& amounts) {
-  for (const contract::Ring& r : c.rings) {
+/// What both sides of a ring ask of a stage's address.
+std::int64_t ring_alignment(const Composition& composition, const Bindings& bindings, const PortRef& owned) {
+  std::int64_t align = composition.contract(owned.instance).rings[owned.index].align;
+  for (const Binding& b : bindings.rings)
+    if (b.exporter == owned)
+      align = std::max(align, composition.contract(b.importer.instance).rings[b.importer.index].align);
+  return align;
+}
+
+void add_rings(place::Problem& problem, const Composition& composition, const Bindings& bindings,
+               std::size_t i, Amounts& amounts) {
+  const Instance& instance = composition.instances[i];
+  const contract::Contract& c = composition.contract(i);
+  for (std::size_t k = 0; k < c.rings.size(); ++k) {
+    const contract::Ring& r = c.rings[k];
     if (r.direction != contract::Direction::kExport) continue;
     const std::string name = instance.name + "." + r.name;
     const auto preference = composition.rings.find(name);
@@ -93,12 +105,13 @@ void add_rings(place::Problem& problem, const Composition& composition, const In
     ring.weight = preference == composition.rings.end() ? r.weight : preference->second.weight;
     problem.rings.push_back(std::move(ring));
 
-    place::Buffer data = buffer(instance, r.name, r.where, r.live, r.align);
+    const std::int64_t align = ring_alignment(composition, bindings, {i, k});
+    place::Buffer data = buffer(instance, r.name, r.where, r.live, align);
     data.ring = name;
     data.stage_bytes = r.stage_bytes ? amounts.value(*r.stage_bytes, "stage_bytes", r.name, r.where) : 0;
     // Stages follow one another: a stage that is no multiple of the alignment would leave the second one
     // unaligned.
-    data.stage_bytes = (data.stage_bytes + r.align - 1) / r.align * r.align;
+    data.stage_bytes = (data.stage_bytes + align - 1) / align * align;
     problem.buffers.push_back(std::move(data));
     for (const char* word : {".full", ".empty"}) {
       place::Buffer barriers = buffer(instance, r.name + word, r.where, {}, 8);
@@ -192,7 +205,7 @@ Outcome<place::Problem> placement_problem(const Composition& composition, const 
     const contract::Contract& c = composition.contract(i);
     Amounts amounts(composition, bindings, i);
     add_buffers(problem, instance, c, amounts);
-    add_rings(problem, composition, instance, c, amounts);
+    add_rings(problem, composition, bindings, i, amounts);
     for (const contract::Role& r : c.roles) {
       place::Role role;
       static_cast<place::Claim&>(role) = claim(instance, r.name, r.where, {});

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "packager/base/demangle.h"
 #include "packager/base/file.h"
 #include "packager/capture/ltoir.h"
 #include "packager/capture/object.h"
@@ -221,7 +222,7 @@ class Capturer {
   }
 
   void foreign_name(const Part& part, std::string_view what, const std::string& name) {
-    fail("P-NAME", fmt::format("{} '{}' is outside the component's own names", what, name),
+    fail("P-NAME", fmt::format("{} '{}' is outside the component's own names", what, demangled(name)),
          {{part.file, "defines it", {}}},
          "two components that define one name cannot be linked, and nothing renames a symbol inside "
          "link-time code",

@@ -10,6 +10,7 @@
 #include "packager/contract/expression.h"
 #include "packager/contract/fields.h"
 #include "packager/contract/records.h"
+#include "packager/contract/type_text.h"
 
 namespace pipelink::contract {
 namespace {
@@ -104,12 +105,13 @@ class RecordReader {
 
   void type(std::string_view key, Type& value) {
     text(key, value.name, Need::kRequired);
+    value.name = spelt_type(std::move(value.name));
     number(fmt::format("{}_size", key), value.size, Need::kDefaulted);
     number(fmt::format("{}_align", key), value.align, Need::kDefaulted);
   }
 
   void types(std::string_view, std::string_view key, std::vector<Type>& values) {
-    for (const std::string* value : all(key)) values.push_back({*value, 0, 0});
+    for (const std::string* value : all(key)) values.push_back({spelt_type(*value), 0, 0});
     column(fmt::format("{}_size", key), values, &Type::size);
     column(fmt::format("{}_align", key), values, &Type::align);
   }

@@ -10,6 +10,7 @@
 #include "packager/contract/expression.h"
 #include "packager/contract/fields.h"
 #include "packager/contract/layout.h"
+#include "packager/contract/type_text.h"
 
 namespace pipelink::contract {
 namespace {
@@ -208,6 +209,13 @@ class Validator {
       value(what, fmt::format("'{}' has {} bytes", type_value.name, type_value.size));
     if (!power_of_two(type_value.align))
       value(what, fmt::format("'{}' is aligned to {}, no power of two", type_value.name, type_value.align));
+    if (needs_definition(type_value))
+      fail("P-SIGNATURE", fmt::format("{} passes a type of its own by value", entry()),
+           fmt::format(
+               "{} is `{}`; generated code does not see its definition, and a call with a stand-in for it is "
+               "not inlined",
+               what, type_value.name),
+           "pass it by reference or pointer, and an enumeration as its integer");
   }
 
   void check(const Callable& callable) {

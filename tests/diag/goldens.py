@@ -226,6 +226,11 @@ def _(b):
                   "PIPELINK_IMPORT(f, void, pipelink::Self self, float (&t)[8]);\n" + RUN)
 
 
+@case("P-SIGNATURE")
+def _(b):
+    return b.pack("struct Pair { float a, b; };\nPIPELINK_EXPORT(f, void, pipelink::Self self, int n, Pair pair) {}\n" + RUN)
+
+
 @case("P-STATE")
 def _(b):
     package = b.plk("state", "static __device__ int calls;\n"
@@ -277,13 +282,6 @@ def _(b):
 def _(b):
     return b.link({"caller": "PIPELINK_IMPORT(f, void, pipelink::Self self, float (&acc)[64], unsigned row);\n" + RUN,
                    "callee": "PIPELINK_EXPORT(f, int, pipelink::Self self, float (&acc)[32], unsigned row, int more) { return 0; }\n"})
-
-
-@case("L-SIGNATURE.value", "L-SIGNATURE")
-def _(b):
-    head = '#include "exchange.h"\n'
-    return b.link({"caller": head + "PIPELINK_IMPORT(f, void, pipelink::Self self, exchange::Wide w);\n" + RUN,
-                   "callee": head + "PIPELINK_EXPORT(f, void, pipelink::Self self, exchange::Wide w) {}\n"}, "link")
 
 
 RING = ".stages = {2, 4}, .stage_bytes = 1024, .full_arrivals = 1, .empty_arrivals = 2"
@@ -362,12 +360,23 @@ def _(b):
     return b.link({"comp": RUN}, arch="sm_100a")
 
 
+def of_toolkit(version):
+    def change(c):
+        c.update({"contract.json": re.sub(rb'"toolkit": "[0-9.]+"', b'"toolkit": "%s"' % version.encode(), c["contract.json"])})
+        c.update(manifest={"toolkit": version})
+    return change
+
+
 @case("L-TOOLKIT")
 def _(b):
-    def change(c):
-        c.update({"contract.json": c["contract.json"].replace(b'"toolkit": "13.0"', b'"toolkit": "12.9"')})
-        c.update(manifest={"toolkit": "12.9"})
-    return b.link([b.plk("comp", RUN), b.edited("older", RUN, change)])
+    return b.link([b.plk("comp", RUN), b.edited("older", RUN, of_toolkit("12.9"))])
+
+
+@case("L-TOOLKIT.linker", "L-TOOLKIT")
+def _(b):
+    done = b.link([b.edited("comp", RUN, of_toolkit("13.99"))], "link")
+    done.err = re.sub(r"nvJitLink is of 13\.\d+", "nvJitLink is of VERSION", done.err)
+    return done
 
 
 @case("L-BIND")

@@ -158,6 +158,17 @@ class Tools:
         self.packages[key] = package
         return package
 
+    def refused_package(self, name, source, clause):
+        """The text of the diagnostics of a pack that must fail with `clause`."""
+        folder = fresh(self.work / f"unpacked.{name}.{len(list(self.work.glob('unpacked.*')))}")
+        (folder / f"{name}.cu").write_text(component_text(name, source))
+        self.compile(folder / f"{name}.cu", folder / f"{name}.fatbin")
+        done = self.pack(name, [folder / f"{name}.fatbin"], folder / f"{name}.plk")
+        check(f"error[{clause}]" in done.err, f"expected {clause}: {done}")
+        equal(done.status, 1 if clause[0] in "PL" else 2, f"exit status of {done}")
+        check(not (folder / f"{name}.plk").exists(), "a package was written")
+        return done.err
+
     def link(self, file, output, *options, **more):
         return self.tool("link", file, "-o", output, "--quiet", *options, **more)
 

@@ -270,25 +270,22 @@ PIPELINK_ROLE(run, .warps = {warps}, .registers = {{24, 64}})(pipelink::Self sel
 
 
 def by_value(tools):
-    """What only its own headers define cannot be passed by value: refused by name before the vendor's linker sees it."""
-    for what, signature, body in (("parameter 1, `exchange::Wide`", "float, pipelink::Self self, int n, exchange::Wide wide", "return wide.lanes[n];"),
-                                  ("parameter 0, `exchange::Mode`", "float, pipelink::Self self, exchange::Mode mode", "return 1;"),
-                                  ("the result, `exchange::Sample`", "exchange::Sample, pipelink::Self self", "return {};")):
-        include = '#include "exchange.h"\n'
-        text = tools.refused("values", [
-            tools.package("callee", source=include + f"PIPELINK_EXPORT(f, {signature}) {{ {body} }}"),
-            tools.package("caller", source=include + f"PIPELINK_IMPORT(f, {signature});\n"
-                          "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) {}")], "L-SIGNATURE")
-        check(what in text and "caller.cu:" in text, f"the message does not name {what}: {text}")
+    """What only its own headers define cannot be passed by value: refused by name when it is packed."""
+    for what, signature, body in (("parameter 1 is `exchange::Wide`", "float, pipelink::Self self, int n, exchange::Wide wide", "return wide.lanes[n];"),
+                                  ("parameter 0 is `exchange::Mode`", "float, pipelink::Self self, exchange::Mode mode", "return 1;"),
+                                  ("result is `exchange::Sample`", "exchange::Sample, pipelink::Self self", "return {};")):
+        text = tools.refused_package("callee", '#include "exchange.h"\n' + f"PIPELINK_EXPORT(f, {signature}) {{ {body} }}",
+                                     "P-SIGNATURE")
+        check(what in text and "callee.cu:" in text, f"the message does not name {what}: {text}")
 
 
 def foreign_types(tools):
     """Types of one name in two namespaces are two types."""
     own = "struct Large { double values[8]; };"
     text = tools.refused("types", [
-        tools.package("callee", source=own + "\nPIPELINK_EXPORT(take, void, pipelink::Self self, Large large) {}"),
-        tools.package("caller", source=own + "\nPIPELINK_IMPORT(take, void, pipelink::Self self, Large large);\n"
-                      "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { take(self, Large{}); }")], "L-SIGNATURE")
+        tools.package("callee", source=own + "\nPIPELINK_EXPORT(take, void, pipelink::Self self, Large& large) {}"),
+        tools.package("caller", source=own + "\nPIPELINK_IMPORT(take, void, pipelink::Self self, Large& large);\n"
+                      "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { Large large{}; take(self, large); }")], "L-SIGNATURE")
     check("callee::Large" in text and "caller::Large" in text, f"L-SIGNATURE does not name both types: {text}")
 
 

@@ -66,19 +66,6 @@ TEST_CASE("two instances: handles and calls depend on the instance alone") {
   CHECK(glue_of(compose(turned, links)) == text);
 }
 
-TEST_CASE("a type that the glue cannot see is refused by value") {
-  const auto edit = [](Contract& c) { c.callables[0].parameters[0] = {"exchange::Wide", 48, 16}; };
-  const Composition composition = compose({{caller().change(edit), ""}, {callee("callee").change(edit), ""}});
-  Outcome<Bindings> bindings = bind(composition);
-  REQUIRE(bindings);
-  Outcome<Plan> planned = plan(composition, *bindings);
-  REQUIRE(planned);
-  const Outcome<std::string> text = glue(composition, *bindings, *planned, {});
-  REQUIRE_FALSE(text);
-  CHECK(text.diagnostics[0].clause == "L-SIGNATURE");
-  CHECK(text.diagnostics[0].facts[0].text == "imports `f`: parameter 0, `exchange::Wide`");
-}
-
 TEST_CASE("a guarded composition has a limit, and nothing else is different") {
   Composition composition = compose({{caller(), ""}, {callee("callee"), ""}});
   std::string plain = glue_of(composition);

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "packager/contract/type_text.h"
+
 namespace pipelink::test {
 namespace {
 
@@ -13,31 +15,36 @@ contract::Type type(const std::string& name) {
 }  // namespace
 
 TEST_CASE("types that every compiler knows") {
-  for (const char* name : {"void", "int", "unsigned int", "const float *", "float (&)[64]", "float4",
-                           "const uint2 &", "__nv_bool", "unsigned long long", "double *__restrict__",
-                           "float (*)[4]", "signed char", "longlong2"})
-    CHECK_MESSAGE(is_builtin_type(name), name);
+  for (const char* name :
+       {"void", "int", "unsigned int", "const float *", "float (&)[64]", "float4", "const uint2 &", "bool",
+        "unsigned long long", "double *__restrict__", "float (*)[4]", "signed char", "longlong2"})
+    CHECK_MESSAGE(contract::is_builtin_type(name), name);
   for (const char* name :
        {"exchange::Wide", "const exchange::Wide &", "float5", "Vector<float, 4>", "__half", "integer"})
-    CHECK_MESSAGE(!is_builtin_type(name), name);
+    CHECK_MESSAGE(!contract::is_builtin_type(name), name);
+}
+
+TEST_CASE("nvcc's spelling of bool") {
+  CHECK(contract::spelt_type("__nv_bool *") == "bool *");
+  CHECK(contract::spelt_type("Pair<__nv_bool, __nv_bool>") == "Pair<bool, bool>");
 }
 
 TEST_CASE("what the glue cannot pass on") {
   for (const char* name :
        {"exchange::Wide", "exchange::Mode", "const exchange::Wide", "__half", "Vector<float *, 4>"})
-    CHECK_MESSAGE(needs_definition(type(name)), name);
+    CHECK_MESSAGE(contract::needs_definition(type(name)), name);
   for (const char* name :
        {"exchange::Wide &", "const exchange::Wide *", "exchange::Wide *__restrict__", "exchange::Wide (&)[4]",
-        "exchange::Wide *const", "int", "float (&)[64]", "__nv_bool", "exchange::Wide &&"})
-    CHECK_MESSAGE(!needs_definition(type(name)), name);
+        "exchange::Wide *const", "int", "float (&)[64]", "bool", "exchange::Wide &&"})
+    CHECK_MESSAGE(!contract::needs_definition(type(name)), name);
 }
 
 TEST_CASE("a signature") {
   contract::Callable callable;
   callable.name = "f";
-  callable.result = {"__nv_bool", 1, 1};
+  callable.result = {"bool", 1, 1};
   callable.parameters = {type("const float (&)[4]"), type("exchange::Wide &"), type("const exchange::Wide *"),
-                         type("__nv_bool *")};
+                         type("bool *")};
   const SignatureText text = signature_text("pl__a__export__f", callable);
   CHECK(text.result == "bool");
   CHECK(text.parameters == std::vector<std::string>{"pl__a__export__f__p0", "pl__a__export__f__p1",

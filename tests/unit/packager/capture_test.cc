@@ -261,7 +261,7 @@ TEST_CASE("contract against object") {
       "nothing renames a symbol "
       "inside link-time code\n  = help: put it into namespace demo or make it static\n";
   CHECK(messages(".visible .func _Z6helperv() { ret; }\n") ==
-        "error[P-NAME]: function '_Z6helperv' is outside the component's own names\n" + foreign);
+        "error[P-NAME]: function 'helper()' is outside the component's own names\n" + foreign);
   CHECK(messages(".visible .func _ZN14demo1fEv() { ret; }\n") ==
         "error[P-NAME]: function '_ZN14demo1fEv' is outside the component's own names\n" + foreign);
   CHECK(messages(".visible .global .u32 counter;\n") ==

@@ -47,11 +47,13 @@ __device__ __forceinline__ void arrive_expect(std::uint32_t barrier, std::uint32
                : "memory");
 }
 
-/// One arrival at the barrier of the same address in block `rank` of the cluster.
+/// One arrival at the barrier of the same address in block `rank` of the cluster. It ends reads by this
+/// thread; writes that the other block is to read need a fence of their own: a release at cluster scope costs
+/// a MEMBAR.ALL.GPU with each arrival.
 __device__ __forceinline__ void arrive_remote(std::uint32_t barrier, std::uint32_t rank) {
   asm volatile(
       "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; "
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }" ::"r"(barrier),
+      "mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::"r"(barrier),
       "r"(rank)
       : "memory");
 }

@@ -1,0 +1,23 @@
+// C++ types as text, the way a contract names them.
+#pragma once
+
+#include <string>
+
+#include "packager/contract/model.h"
+
+namespace pipelink::contract {
+
+/// The text that C++ has for a type that nvcc's front end names: it writes `bool` as `__nv_bool`.
+std::string spelt_type(std::string name);
+
+bool is_reference(const Type& type);
+
+/// Whether a type's text names nothing but what the language itself knows.
+bool is_builtin_type(const std::string& name);
+
+/// Whether a value of this type cannot be passed on by code that does not see the type's definition. A
+/// stand-in of the same size will not do: the two functions then differ in type, and the vendor linker
+/// inlines no such call.
+bool needs_definition(const Type& type);
+
+}  // namespace pipelink::contract
