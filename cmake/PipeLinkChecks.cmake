@@ -48,8 +48,12 @@ function(_pipelink_check_name context name)
   endif()
 endfunction()
 
+# What `pipelink link` knows (linker/plan); the build tests hold the two together.
+set_property(GLOBAL PROPERTY _pipelink_architectures 90a 100a 103a 120a)
+
 # _pipelink_check_architectures(<context> <architecture>...)
 function(_pipelink_check_architectures context)
+  get_property(known GLOBAL PROPERTY _pipelink_architectures)
   foreach(architecture IN LISTS ARGN)
     if(architecture MATCHES "^(all|all-major|native|OFF|NONE)$")
       message(FATAL_ERROR "${context}: architecture '${architecture}' does not name one; a package is for one real "
@@ -61,6 +65,9 @@ function(_pipelink_check_architectures context)
       message(FATAL_ERROR "${context}: architecture '${architecture}': write '${CMAKE_MATCH_2}'")
     elseif(NOT architecture MATCHES "^[1-9][0-9]+[af]?$")
       message(FATAL_ERROR "${context}: '${architecture}' is not an architecture; write e.g. 90a")
+    elseif(NOT architecture IN_LIST known)
+      list(JOIN known ", " text)
+      message(FATAL_ERROR "${context}: architecture '${architecture}' is not known; there are ${text}")
     endif()
   endforeach()
   list(LENGTH ARGN given)

@@ -9,13 +9,26 @@ PipeLinkComposition
   ::
 
     pipelink_add_composition(<name>
-      COMPONENTS <component>...      # a target; "90a:<component>" for one architecture only
+      COMPONENTS <component>...      # targets
       [ARCHITECTURES <90a>...]       # default: PIPELINK_ARCHITECTURES, else 90a
       [BIND <a.port=b.port>...]
       [SET <owner.fact=value>...]
       [INSTANCES <component> AS <name>... [<component> AS <name>...]]
       [CONTROL]                      # also the control: the same kernel from one translation unit
       [LINK_OPTIONS <option>...])
+
+  The kernel is linked once for each architecture; the library holds all images and loads the one for the device. A word
+  of ``COMPONENTS``, ``BIND``, ``SET``, ``LINK_OPTIONS`` and a component of ``INSTANCES`` can be for one architecture only:
+  ``<architecture>:<word>``. So each architecture can have producers of its own, under one name if need be::
+
+    pipelink_add_composition(k
+      COMPONENTS 90a:wgmma_gemm 100a:tcgen05_gemm 103a:tcgen05_gemm swiglu
+      INSTANCES wgmma_gemm AS gemm tcgen05_gemm AS gemm
+      SET 90a:gemm.tile_n=256 swiglu.stages=2
+      ARCHITECTURES 90a 100a 103a)
+
+  Arguments and parameter structs are one set for all architectures: two packages that lay out a struct differently are
+  refused (``L-HOST``).
 
   Components may be declared later, and may be imported (``pipelink_install``, ``pipelink_import_package``).
   ``LINK_OPTIONS`` are ``guard``, ``limit=<n>``, ``cluster=<x>x<y>x<z>``, ``blocks_per_sm=<n>`` and
@@ -40,6 +53,7 @@ PipeLinkComposition
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkChecks.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkControl.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkQualifiers.cmake")
 
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
@@ -64,8 +78,6 @@ function(pipelink_add_composition name)
   _pipelink_check_name("${context}" "${name}")
   _pipelink_check_architectures("${context}" ${arg_ARCHITECTURES})
   _pipelink_require_languages("${context}" CXX)
-  _pipelink_parse_instances("${context}" "${arg_COMPONENTS}" ${arg_INSTANCES})
-  _pipelink_json_settings(settings "${context}" "${arg_BIND}" "${arg_SET}" "${arg_LINK_OPTIONS}")
 
   get_property(config GLOBAL PROPERTY _pipelink_config)
   set(directory "${CMAKE_CURRENT_BINARY_DIR}/pipelink${config}/${name}")
@@ -73,10 +85,26 @@ function(pipelink_add_composition name)
   set(all_components "")
   foreach(architecture IN LISTS arg_ARCHITECTURES)
     _pipelink_components_of(components "${context}" ${architecture} "${arg_COMPONENTS}" "${arg_ARCHITECTURES}")
+    _pipelink_parse_instances("${context}" ${architecture} "${arg_ARCHITECTURES}" "${components}" "${arg_COMPONENTS}"
+                              ${arg_INSTANCES})
+    foreach(keyword IN ITEMS BIND SET LINK_OPTIONS)
+      _pipelink_words_for(words_${keyword} "${context}: ${keyword}" ${architecture} "${arg_ARCHITECTURES}" ${arg_${keyword}})
+    endforeach()
+    _pipelink_json_settings(settings owners "${context}" "${words_BIND}" "${words_SET}" "${words_LINK_OPTIONS}")
     _pipelink_link(stamp ${name} ${architecture} "${components}" "${settings}" "${directory}")
     list(APPEND stamps "${stamp}")
     list(APPEND all_components ${components})
     _pipelink_when_known("${components}" _pipelink_check_components "${context}" ${architecture} ${components})
+    set(there "")
+    foreach(component IN LISTS components)
+      if(_pipelink_instances_${component})
+        list(TRANSFORM _pipelink_instances_${component} PREPEND "instance=" OUTPUT_VARIABLE instances)
+        list(APPEND there ${instances})
+      else()
+        list(APPEND there "component=${component}")
+      endif()
+    endforeach()
+    _pipelink_when_known("${components}" _pipelink_check_owners "${context}" ${architecture} ${there} ${owners})
   endforeach()
   add_custom_target(${name}.cubin ALL DEPENDS ${stamps})
   list(REMOVE_DUPLICATES all_components)
@@ -88,139 +116,23 @@ function(pipelink_add_composition name)
   endif()
 endfunction()
 
-# "c AS c0 c1 d AS d0" → _pipelink_instances_<component> in the caller, for each component that has instances.
-function(_pipelink_parse_instances context components)
-  set(component "")
-  set(names "")
-  set(seen "")
-  list(LENGTH ARGN count)
-  foreach(entry IN LISTS components) # nothing may be left over from an earlier composition
-    string(REGEX REPLACE "^[0-9]+[af]?:" "" entry "${entry}")
-    set(_pipelink_instances_${entry} "" PARENT_SCOPE)
-    list(APPEND known "${entry}")
-  endforeach()
-  set(position 0)
-  while(position LESS count)
-    list(GET ARGN ${position} component)
-    math(EXPR position "${position} + 1")
-    set(as "")
-    if(position LESS count)
-      list(GET ARGN ${position} as)
-    endif()
-    if(NOT as STREQUAL "AS")
-      message(FATAL_ERROR "${context}: INSTANCES: expected AS after '${component}'; write INSTANCES ${component} AS "
-                          "<name>...")
-    endif()
-    if(NOT component IN_LIST known)
-      message(FATAL_ERROR "${context}: INSTANCES: '${component}' is not one of COMPONENTS")
-    endif()
-    math(EXPR position "${position} + 1")
-    set(names "")
-    while(position LESS count)
-      math(EXPR next "${position} + 1")
-      if(next LESS count)
-        list(GET ARGN ${next} as)
-        if(as STREQUAL "AS")
-          break()
-        endif()
-      endif()
-      list(GET ARGN ${position} instance)
-      if(instance STREQUAL "AS")
-        break()
-      elseif(NOT instance MATCHES "^[a-z][a-z0-9_]*$")
-        message(FATAL_ERROR "${context}: INSTANCES: '${instance}' is not a name for an instance")
-      elseif(instance IN_LIST seen)
-        message(FATAL_ERROR "${context}: INSTANCES: the name '${instance}' is used twice")
-      endif()
-      list(APPEND names ${instance})
-      list(APPEND seen ${instance})
-      math(EXPR position "${position} + 1")
-    endwhile()
-    if(NOT names)
-      message(FATAL_ERROR "${context}: INSTANCES: no name after '${component} AS'")
-    endif()
-    set(_pipelink_instances_${component} "${names}" PARENT_SCOPE)
-  endwhile()
-endfunction()
-
-# The components that take part on one architecture, in the user's order, without qualifiers.
-function(_pipelink_components_of result context architecture entries architectures)
-  set(components "")
-  foreach(entry IN LISTS entries)
-    if(entry MATCHES "^([^:]*[^:]):([^:].*)$")
-      set(qualifier "${CMAKE_MATCH_1}")
-      set(component "${CMAKE_MATCH_2}")
-      if(qualifier MATCHES "^[0-9]")
-        set(entry "${component}")
-        _pipelink_check_architectures("${context}: COMPONENTS" "${qualifier}")
-        if(NOT qualifier IN_LIST architectures)
-          list(JOIN architectures ", " text)
-          message(FATAL_ERROR "${context}: COMPONENTS: '${qualifier}:${entry}': ${qualifier} is not one of the "
-                              "composition's architectures (${text})")
-        elseif(NOT qualifier STREQUAL architecture)
-          continue()
-        endif()
-      else()
-        message(FATAL_ERROR "${context}: COMPONENTS: '${entry}': '${qualifier}' is not an architecture; write e.g. "
-                            "90a:<component>")
-      endif()
-    endif()
-    if(entry IN_LIST components)
-      message(FATAL_ERROR "${context}: COMPONENTS: '${entry}' is listed twice; use INSTANCES ${entry} AS <name>...")
-    endif()
-    list(APPEND components "${entry}")
-  endforeach()
-  if(NOT components)
-    message(FATAL_ERROR "${context}: COMPONENTS: none is for architecture ${architecture}")
-  endif()
-  set(${result} "${components}" PARENT_SCOPE)
-endfunction()
-
-# Calls <command> <arguments>... now if all components exist, else at the end of the configuration.
-function(_pipelink_when_known components command)
-  foreach(component IN LISTS components)
-    if(NOT TARGET "${component}")
-      cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY [[${CMAKE_SOURCE_DIR}]] CALL ${command} [[${ARGN}]])")
-      return()
-    endif()
-  endforeach()
-  cmake_language(CALL ${command} "${ARGN}")
-endfunction()
-
-# <arguments> is one list: context, architecture, components...
-function(_pipelink_check_components arguments)
-  list(POP_FRONT arguments context architecture)
-  foreach(component IN LISTS arguments)
-    if(NOT TARGET "${component}")
-      message(FATAL_ERROR "${context}: there is no component '${component}'")
-    endif()
-    get_target_property(is_component "${component}" PIPELINK_COMPONENT)
-    if(NOT is_component)
-      message(FATAL_ERROR "${context}: '${component}' is a target, but not a component")
-    endif()
-    get_target_property(there "${component}" PIPELINK_ARCHITECTURES)
-    if(NOT architecture IN_LIST there)
-      list(JOIN there ", " text)
-      message(FATAL_ERROR "${context}: '${component}' has no package for architecture ${architecture}; it has: ${text}")
-    endif()
-  endforeach()
-endfunction()
-
 function(_pipelink_json_text result text)
   string(REPLACE "\\" "\\\\" text "${text}")
   string(REPLACE "\"" "\\\"" text "${text}")
   set(${result} "\"${text}\"" PARENT_SCOPE)
 endfunction()
 
-# The part of COMPOSITION.json that the user's words give.
-function(_pipelink_json_settings result context bind set options)
+# The part of COMPOSITION.json that the user's words give, and "<keyword>=<owner>" for each owner that they name.
+function(_pipelink_json_settings result owners_result context bind set options)
   set(port "[a-z][a-z0-9_]*\\.[a-z][a-z0-9_]*")
+  set(owners "")
   set(pairs "")
   foreach(entry IN LISTS bind)
     if(NOT entry MATCHES "^(${port})=(${port})$")
       message(FATAL_ERROR "${context}: BIND: '${entry}' is not <a.port>=<b.port>")
     endif()
     list(APPEND pairs "[\"${CMAKE_MATCH_1}\", \"${CMAKE_MATCH_2}\"]")
+    list(APPEND owners "BIND=${CMAKE_MATCH_1}" "BIND=${CMAKE_MATCH_2}")
   endforeach()
   list(JOIN pairs ", " bind_text)
 
@@ -236,6 +148,7 @@ function(_pipelink_json_settings result context bind set options)
       message(FATAL_ERROR "${context}: SET: '${name}' is set twice")
     endif()
     list(APPEND names "${name}")
+    list(APPEND owners "SET=${name}")
     if(NOT value MATCHES "^(-?(0|[1-9][0-9]*)|true|false)$")
       _pipelink_json_text(value "${value}")
     endif()
@@ -257,6 +170,7 @@ function(_pipelink_json_settings result context bind set options)
     elseif(option MATCHES "^cluster=(${number})x(${number})x(${number})$")
       list(APPEND launch "\"cluster\": [${CMAKE_MATCH_1}, ${CMAKE_MATCH_2}, ${CMAKE_MATCH_3}]")
     elseif(option MATCHES "^ring:(${port})=([0-9]+),([0-9]+)$")
+      list(APPEND owners "LINK_OPTIONS=${CMAKE_MATCH_1}")
       list(APPEND rings "\"${CMAKE_MATCH_1}\": {\"tier\": ${CMAKE_MATCH_2}, \"weight\": ${CMAKE_MATCH_3}}")
     else()
       message(FATAL_ERROR "${context}: LINK_OPTIONS: unknown option '${option}'; there are guard, limit=<n>, "
@@ -267,6 +181,9 @@ function(_pipelink_json_settings result context bind set options)
   list(JOIN launch ", " launch_text)
   list(JOIN link ", " link_text)
 
+  list(TRANSFORM owners REPLACE "\\.[a-z0-9_]*$" "")
+  list(REMOVE_DUPLICATES owners)
+  set(${owners_result} "${owners}" PARENT_SCOPE)
   set(${result} "  \"bind\": [${bind_text}],
   \"set\": {${set_text}},
   \"rings\": {${rings_text}},

@@ -15,6 +15,7 @@ definitions (``-D``) and include paths (``-I``) may differ, as long as no macro 
 
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkChecks.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkQualifiers.cmake")
 
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)

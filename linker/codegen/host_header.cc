@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -72,6 +73,39 @@ const std::string& arguments_header(const LaunchInstance& i) {
   return i.provider.empty() ? i.region_header : i.arguments_header;
 }
 
+/// How the device pass of one architecture lays a struct out.
+std::string layout_text(const LaunchInstance& i) {
+  std::string out = fmt::format("{} bytes, aligned to {}", i.region_size, i.region_align);
+  for (const LaunchField& f : i.fields) out += fmt::format(", {} at {} ({})", f.name, f.offset, f.size);
+  return out;
+}
+
+/// One host struct serves all images, so the device passes of all architectures must agree on it.
+Diagnostics layout_conflicts(const HostHeaderInput& input) {
+  struct Seen {
+    std::string owner, layout;
+  };
+  std::map<std::string, Seen> types;
+  Diagnostics faults;
+  for (const LaunchDescription& image : input.images) {
+    for (const LaunchInstance& i : image.instances) {
+      if (!i.region_size) continue;
+      const Seen now{fmt::format("{} ({})", i.component, image.arch), layout_text(i)};
+      const Seen& first = types.try_emplace(i.region_type, now).first->second;
+      if (first.layout == now.layout) continue;
+      Diagnostic d = fault(
+          fmt::format("the parameters {} of instance {} differ between architectures", i.region_type, i.name),
+          "the host fills one struct for all architectures");
+      d.facts.push_back({first.owner, first.layout, {}});
+      d.facts.push_back({now.owner, now.layout, {}});
+      d.help = "let the struct not depend on __CUDA_ARCH__, and build all packages from one version of " +
+               (i.region_header.empty() ? "its header" : i.region_header);
+      faults.push_back(std::move(d));
+    }
+  }
+  return faults;
+}
+
 /// The instances with arguments, of all images.
 struct Member {
   const LaunchInstance* instance = nullptr;  // of the first image that has it
@@ -114,6 +148,7 @@ Outcome<std::vector<Member>> members(const HostHeaderInput& input) {
                                            image.arch, arguments_type(i), arguments_header(i))));
     }
   }
+  if (faults.empty()) faults = layout_conflicts(input);
   if (!faults.empty()) return faults;
   std::sort(out.begin(), out.end(),
             [](const Member& a, const Member& b) { return a.instance->name < b.instance->name; });

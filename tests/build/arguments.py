@@ -1,11 +1,14 @@
 """Mistakes in calls and projects: each is refused when configuring, by name."""
+import re
 import stat
 import sys
 
-from support import Project, fresh, main, check, expect_match, run
+from support import HERE, Project, fresh, main, check, expect_match, run
 
 KERNEL = "a.cu"
 BASE = f"pipelink_add_component(a SOURCES {KERNEL})\npipelink_add_component(b SOURCES {KERNEL})\n"
+
+WIDE = f"pipelink_add_component(w SOURCES {KERNEL} ARCHITECTURES 90a 120a)\n"
 
 # (what is written, the message as a regular expression over its text with single blanks)
 COMPONENT_CASES = [
@@ -24,6 +27,7 @@ COMPONENT_CASES = [
     ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES all-major)", r"architecture 'all-major' does not name one"),
     ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES native)", r"architecture 'native' does not name one"),
     ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES sm_90a)", r"architecture 'sm_90a': write '90a'"),
+    ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES 89)", r"architecture '89' is not known; there are 90a, 100a, 103a, 120a"),
     ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES 90a 90a)", r"an architecture is listed twice"),
     ("pipelink_add_component(a SOURCES a.cu COMPILE_OPTIONS -G)", r"'-G' in COMPILE_OPTIONS: device debug code cannot"),
     ("set(CMAKE_CUDA_FLAGS \"-O2 -G\")\n" + BASE, r"'-G' in CMAKE_CUDA_FLAGS: device debug code cannot"),
@@ -44,8 +48,38 @@ COMPOSITION_CASES = [
     ("pipelink_add_composition(k COMPONENTS a INSTANCES a a0 a1)", r"expected AS after 'a'"),
     ("pipelink_add_composition(k COMPONENTS a INSTANCES a AS)", r"INSTANCES: no name after 'a AS'"),
     ("pipelink_add_composition(k COMPONENTS a INSTANCES c AS c0)", r"INSTANCES: 'c' is not one of COMPONENTS"),
-    ("pipelink_add_composition(k COMPONENTS a INSTANCES a AS x x)", r"INSTANCES: the name 'x' is used twice"),
+    ("pipelink_add_composition(k COMPONENTS a INSTANCES a AS x x)", r"INSTANCES: the name 'x' is used twice for architecture 90a"),
+    ("pipelink_add_composition(k COMPONENTS a INSTANCES a AS x a AS y)", r"INSTANCES: 'a' is named twice for architecture 90a"),
+    ("pipelink_add_composition(k COMPONENTS a INSTANCES b AS x)", r"INSTANCES: 'b' is not one of COMPONENTS"),
     ("pipelink_add_composition(k COMPONENTS 100a:a)", r"'100a:a': 100a is not one of the composition's architectures"),
+    ("pipelink_add_composition(k COMPONENTS a 95a:b)", r"'95a:b': architecture '95a' is not known; there are 90a, 100a, 103a, 120a"),
+    ("pipelink_add_composition(k COMPONENTS a sm_90a:b)", r"'sm_90a:b': 'sm_90a' is not an architecture; write e.g. 90a:b"),
+    ("pipelink_add_composition(k COMPONENTS a 90a-real:b)", r"architecture '90a-real' asks for one kind of code"),
+    ("pipelink_add_composition(k COMPONENTS a 90a:b 90a:b)", r"'b' is listed twice; use INSTANCES b AS"),
+    (WIDE + "pipelink_add_composition(k ARCHITECTURES 90a 120a COMPONENTS 90a:a)",
+     r"COMPONENTS: none is for architecture 120a; there are 90a:a"),
+    (WIDE + "pipelink_add_composition(k ARCHITECTURES 90a 120a COMPONENTS w a)",
+     r"'a' has no package for architecture 120a; it has: 90a"),
+    (WIDE + "pipelink_add_composition(k ARCHITECTURES 90a 120a COMPONENTS w 90a:a BIND a.x=w.x)",
+     r"BIND: 'a' is not there on architecture 120a, which has: w; for one architecture only, write e.g. 90a:a"),
+    (WIDE + "pipelink_add_composition(k ARCHITECTURES 90a 120a COMPONENTS w 90a:a SET a.x=1)",
+     r"SET: 'a' is not there on architecture 120a, which has: w"),
+    (WIDE + "pipelink_add_composition(k ARCHITECTURES 90a 120a COMPONENTS w 90a:a LINK_OPTIONS ring:a.x=0,1)",
+     r"LINK_OPTIONS: 'a' is not there on architecture 120a, which has: w"),
+    (WIDE + "pipelink_add_composition(k ARCHITECTURES 90a 120a COMPONENTS w INSTANCES w AS u v SET w.x=1)",
+     r"SET: 'w' is not there on architecture 90a, which has: u, v"),
+    (WIDE + "pipelink_add_composition(k ARCHITECTURES 90a 120a COMPONENTS w 90a:a INSTANCES 120a:a AS u)",
+     r"INSTANCES: '120a:a': 'a' is not one of the COMPONENTS of architecture 120a"),
+    (WIDE + "pipelink_add_composition(k ARCHITECTURES 90a 120a COMPONENTS w 90a:a INSTANCES w AS u 90a:a AS u)",
+     r"INSTANCES: the name 'u' is used twice for architecture 90a"),
+    (WIDE + "pipelink_add_composition(k ARCHITECTURES 90a 120a COMPONENTS w SET w.x=1 120a:w.x=2)",
+     r"SET: 'w.x' is set twice"),
+    (WIDE + "pipelink_add_composition(k ARCHITECTURES 90a 120a COMPONENTS w SET 100a:w.x=1)",
+     r"SET: '100a:w.x=1': 100a is not one of the composition's architectures \(90a, 120a\)"),
+    (WIDE + "pipelink_add_composition(k ARCHITECTURES 90a 120a COMPONENTS w BIND fast:w.x=w.y)",
+     r"BIND: 'fast:w.x=w.y': 'fast' is not an architecture"),
+    (WIDE + "pipelink_add_composition(k ARCHITECTURES 90a 120a COMPONENTS w LINK_OPTIONS 100a:guard)",
+     r"LINK_OPTIONS: '100a:guard': 100a is not one of the composition's architectures"),
     ("pipelink_add_composition(k COMPONENTS fast:a)", r"'fast:a': 'fast' is not an architecture"),
     ("pipelink_add_composition(k ARCHITECTURES 100a COMPONENTS a)", r"'a' has no package for architecture 100a; it has: 90a"),
     ("pipelink_add_component(c SOURCES a.cu COMPILE_OPTIONS --use_fast_math)\n"
@@ -80,6 +114,14 @@ def refused(cases, before=""):
         print(f"ok: {len(cases)} mistakes refused")
 
     return test
+
+
+def architectures(options):
+    """The commands and the linker know the same architectures."""
+    root = HERE.parents[1]
+    commands = re.search(r"_pipelink_architectures ([^)]*)\)", (root / "cmake/PipeLinkChecks.cmake").read_text())
+    linker = re.findall(r'\{"sm_(\w+)", ', (root / "linker/plan/problem.cc").read_text())
+    check(linker and commands.group(1).split() == linker, f"{commands.group(1)} differs from {linker}")
 
 
 def project_of(options, name, text):
@@ -127,4 +169,5 @@ if __name__ == "__main__":
         "install": refused(INSTALL_CASES, BASE),
         "languages": languages,
         "old-toolkit": old_toolkit,
+        "architectures": architectures,
     }))

@@ -1,7 +1,8 @@
 """Which steps a change causes: exactly these, under every generator, in a folder with a space in its name."""
+import json
 import sys
 
-from support import Project, main
+from support import Project, check, expect_match, main, must_run, run
 
 COMPILE, PACK = "compile scale.cu", "pack scale.sm_90a"
 LINK = "link demo.sm_90a"
@@ -44,9 +45,51 @@ def rebuild(generator):
     return test
 
 
+def several(generator):
+    """Two architectures, each with a producer of its own: a change relinks the images that it is part of."""
+    def test(options):
+        folder = options.work / ("several " + generator.lower().replace(" ", "-"))
+        project = Project(options, folder, "several", generator)
+        embed = ["compile several.images.cc", "ld app"]
+        project.configure()
+        project.build()
+        project.expect("nothing", [])
+        must_run([next(p for p in project.build_dir.rglob("app") if p.is_file())])
+        for arch, component, bias in ("sm_90a", "wide", 2), ("sm_120a", "narrow", 4):
+            link_map = json.loads(next(project.build_dir.rglob(f"several.{arch}.map.json")).read_text())
+            found = {i["name"]: i["component"] for i in link_map["instances"]}
+            check(found == {"producer": component, "scale": "scale"}, f"{arch} has the instances {found}")
+            values = {f["fact"]: f["value"] for f in link_map["facts"]}
+            check(values["scale.bias"] == bias, f"{arch} has the facts {values}")
+
+        project.edit("wide.cu", "static_cast<float>(i)", "static_cast<float>(i + 1)")
+        project.expect("editing one architecture's producer",
+                       ["compile wide.cu", "pack wide.sm_90a", "link several.sm_90a", *embed])
+        project.edit("scale.cu", "x * factor", "(x - 1.0f) * factor")
+        project.expect("editing the common consumer",
+                       ["compile scale.cu", "compile scale.cu", "pack scale.sm_120a", "pack scale.sm_90a",
+                        "link several.sm_120a", "link several.sm_90a", *embed])
+        project.edit("CMakeLists.txt", "120a:scale.bias=4", "120a:scale.bias=1")
+        project.expect("setting a fact of one architecture", ["link several.sm_120a", *embed])
+        project.expect("the controls", [f"compile several.{a}.control.cu" for a in ("sm_120a", "sm_90a")],
+                       "several.control")
+
+        project.edit("output.h", "float* out;", "float* out;\n#if __CUDA_ARCH__ >= 1200\n  int more;\n#endif")
+        project.edit("narrow.cu", '"output.h", out)', '"output.h", out, more)')
+        status, text = run([options.cmake, "--build", project.build_dir, *project.config])
+        check(status != 0, "a struct that differs between architectures was accepted")
+        expect_match(r"L-HOST.*the parameters output::Parameters of instance producer differ between architectures.*"
+                     r"wide \(sm_90a\): 8 bytes.*narrow \(sm_120a\): 16 bytes", text, "a struct that differs")
+        print("ok: a struct that differs between architectures is refused")
+
+    return test
+
+
 if __name__ == "__main__":
     sys.exit(main({
         "ninja": rebuild("Ninja"),
         "ninja-multi-config": rebuild("Ninja Multi-Config"),
         "makefiles": rebuild("Unix Makefiles"),
+        "several-ninja": several("Ninja"),
+        "several-makefiles": several("Unix Makefiles"),
     }))

@@ -135,6 +135,33 @@ TEST_CASE("images that disagree") {
   CHECK(!host_header({"sample", {sample::description(), sample::description()}}));
 }
 
+TEST_CASE("device passes that lay out a struct differently") {
+  auto other = sample::description("sm_100a");
+  other.instances[2].fields[1].offset = 4;
+  const auto header = host_header({"sample", {sample::description(), other}});
+  REQUIRE(!header);
+  REQUIRE(header.diagnostics.size() == 1);
+  const Diagnostic& d = header.diagnostics[0];
+  CHECK(d.clause == "L-HOST");
+  CHECK(d.title == "the parameters scaler::Parameters of instance new differ between architectures");
+  REQUIRE(d.facts.size() == 2);
+  CHECK(d.facts[0].owner == "scaler (sm_90a)");
+  CHECK(d.facts[0].text == "16 bytes, aligned to 8, factor at 0 (4), out at 8 (8)");
+  CHECK(d.facts[1].owner == "scaler (sm_100a)");
+  CHECK(d.facts[1].text == "16 bytes, aligned to 8, factor at 0 (4), out at 4 (8)");
+}
+
+TEST_CASE("one header for four architectures") {
+  const Folder folder;
+  std::vector<LaunchDescription> images;
+  for (const char* arch : {"sm_90a", "sm_100a", "sm_103a", "sm_120a"})
+    images.push_back(sample::description(arch));
+  folder.write("pipelink/sample.h", *host_header({"sample", images}));
+  folder.write("user.cc", kUser);
+  const Ran ran = compile(folder, "user.cc", "-fsyntax-only");
+  CHECK_MESSAGE(ran.status == 0, ran.output);
+}
+
 TEST_CASE("parameters without a type") {
   auto d = sample::description();
   d.instances[2].region_type.clear();

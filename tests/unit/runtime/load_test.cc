@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <tuple>
+
 #include "pipelink/c_api.h"
 #include "sample.h"
 
@@ -84,6 +86,34 @@ TEST_CASE("the image for the device is loaded") {
   CHECK(kernel->launch().arch == "sm_90a");
   CHECK(kernel->device().name == "Fake GPU");
   CHECK(kernel->default_blocks() == 132);
+}
+
+TEST_CASE("of four architectures each device gets its own image") {
+  const struct {
+    int major, minor;
+    const char* arch;
+  } cases[] = {{9, 0, "sm_90a"}, {10, 0, "sm_100a"}, {10, 3, "sm_103a"}, {12, 0, "sm_120a"}};
+  for (const auto& c : cases) {
+    Machine machine({sample::description("sm_120a"), sample::description("sm_103a"),
+                     sample::description("sm_90a"), sample::description("sm_100a")});
+    state().major = c.major;
+    state().minor = c.minor;
+    const auto kernel = machine.load();
+    REQUIRE_MESSAGE(kernel, kernel.error().message);
+    CHECK(kernel->launch().arch == c.arch);
+  }
+  for (const auto& [major, minor, device] :
+       {std::tuple{8, 0, "sm_80"}, {10, 1, "sm_101"}, {12, 1, "sm_121"}, {11, 0, "sm_110"}}) {
+    Machine machine({sample::description("sm_90a"), sample::description("sm_100a"),
+                     sample::description("sm_103a"), sample::description("sm_120a")});
+    state().major = major;
+    state().minor = minor;
+    const auto kernel = machine.load();
+    REQUIRE(!kernel);
+    CHECK(kernel.error().code == ErrorCode::kNoImage);
+    CHECK(kernel.error().message == std::string("no image of sample runs on ") + device +
+                                        " (Fake GPU): it was built for sm_90a, sm_100a, sm_103a, sm_120a");
+  }
 }
 
 TEST_CASE("no image fits: those that are there are listed") {
