@@ -3,8 +3,8 @@
 //
 // A thread holds a gate and its up in registers of neighbouring column blocks, so nothing is exchanged. A
 // call takes 64 × 128 accumulators of a warpgroup, writes 64 × 64 results to shared memory and hands them to
-// the bulk copy unit. Each warpgroup has two stages that take turns; a stage is waited for only when it is
-// written again.
+// the bulk copy unit. Each warpgroup has two stages; columns alternate between them, and a stage is waited
+// for only when it is written again.
 #define PIPELINK_COMPONENT swiglu
 #include <pipelink/component.h>
 
@@ -17,6 +17,7 @@ PIPELINK_HOST(swiglu::Arguments, "swiglu.h");
 
 PIPELINK_FACT(interleave, int, 8);
 PIPELINK_USE_FACT(tile_m, int);
+PIPELINK_USE_FACT(tile_n, int);
 PIPELINK_USE_FACT(part_n, int);
 PIPELINK_REQUIRE(two_warpgroups, "tile_m == 128 && part_n == 128");
 
@@ -81,7 +82,14 @@ PIPELINK_EXPORT(epilogue, void, pipelink::Self self, float (&acc)[64], unsigned 
       packed[j][h] = pack(silu(gate[0]) * up[0], silu(gate[1]) * up[1]);
     }
 
-  if (thread == 0) wait_read<kStages - 1>();  // the store before the last one had this stage
+  if (thread == 0) {
+    // With an even number of parts in a tile, calls take turns: the store before the last one had this stage.
+    // Else the last one may have had it.
+    if (tile_n(self) % static_cast<int>(kStages * part_n(self)) == 0)
+      wait_read<kStages - 1>();
+    else
+      wait_read<0>();
+  }
   sync(self, warpgroup);
   // Lane l addresses row l%8 of matrix l/8; the matrices are {block j, j + 1} × {rows +0, +8}.
   const unsigned row = thread / 32 * 16 + lane / 8 % 2 * 8 + lane % 8;

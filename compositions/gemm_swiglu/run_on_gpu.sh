@@ -1,17 +1,20 @@
 #!/bin/sh
-# On a machine with a GPU, in the folder that the target gpu_bundle made: correctness, sanitizers, benchmark.
+# On a machine with a GPU, in a composition's folder that the target gpu_bundle made: correctness, sanitizers and, where
+# there is one, the benchmark.
 # usage: run_on_gpu.sh [COMMIT]     Results go to $OUT, else beside this script. Exit status 1: something was wrong.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here}
 commit=${1:-unknown}
 status=0
-chmod +x "$here/gemm_swiglu_runner"
-control="$here/gemm_swiglu.sm_90a.control.cubin"
+name=$(basename "$here")
+runner="$here/${name}_runner"
+chmod +x "$runner"
+control="$here/$name.${ARCH:-sm_90a}.control.cubin"
 
 echo "== correctness: every element, several sizes"
-"$here/gemm_swiglu_runner" --control "$control" || status=1
-"$here/gemm_swiglu_runner" --control "$control" --m 1,63,129,200,1000 --hidden 1096 --intermediate 3000 || status=1
+"$runner" --control "$control" || status=1
+"$runner" --control "$control" --m 1,63,129,200,1000 --hidden 1096 --intermediate 3000 || status=1
 
 # A small problem: ragged rows, several tiles per block, the ring wrapped several times.
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
@@ -24,7 +27,7 @@ for tool in memcheck racecheck synccheck; do
   if [ ! -x "$sanitizer" ]; then
     verdict="not run"
   else
-    timeout "${SANITIZER_SECONDS:-150}" "$sanitizer" --tool "$tool" --error-exitcode 9 "$here/gemm_swiglu_runner" --m 500 --hidden 328 \
+    timeout "${SANITIZER_SECONDS:-150}" "$sanitizer" --tool "$tool" --error-exitcode 9 "$runner" --m 500 --hidden 328 \
       --intermediate 8192 > "$log" 2>&1
     code=$?
     tail -n 4 "$log"
@@ -39,6 +42,7 @@ for tool in memcheck racecheck synccheck; do
 done
 printf '}\n' >> "$results"
 
+[ -e "$here/benchmark.py" ] || exit $status
 echo "== benchmark"
 python3 "$here/benchmark.py" --commit "$commit" --sanitizers "$results" --out "$out" || status=1
 exit $status

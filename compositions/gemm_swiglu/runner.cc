@@ -1,6 +1,11 @@
-// Runs gemm_swiglu and checks every element of its output against an independent reference; with --control,
-// compares it bit by bit with the control. Exit status: 0 right, 1 wrong or no GPU, 2 usage.
-#include <pipelink/gemm_swiglu.h>
+// Runs a composition of a matrix product and swiglu (RUNNER_COMPOSITION, a definition of the build) and
+// checks every element of its output against an independent reference; with --control, compares it bit by bit
+// with the control. Exit status: 0 right, 1 wrong or no GPU, 2 usage.
+#define RUNNER_TEXT2(x) #x
+#define RUNNER_TEXT(x) RUNNER_TEXT2(x)
+#define RUNNER_HEADER(x) <pipelink/x.h>
+
+#include RUNNER_HEADER(RUNNER_COMPOSITION)
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +20,11 @@
 
 #include "device.h"
 
+namespace composition = pipelink::RUNNER_COMPOSITION;
+
 namespace {
 
+constexpr const char* kName = RUNNER_TEXT(RUNNER_COMPOSITION);
 constexpr double kTolerance = 2e-3;  // ‖out − ref‖ / ‖ref‖; rounding to bfloat16 alone gives 1.7e-3
 constexpr double kReferenceTolerance = 1e-4;  // of the reference against float64
 constexpr unsigned kGuardRows = 8;            // after the output; must stay as they were
@@ -30,10 +38,10 @@ struct Options {
 
 [[noreturn]] void usage(const std::string& fault) {
   std::fprintf(stderr,
-               "gemm_swiglu_runner: %s\n"
-               "usage: gemm_swiglu_runner [--m N,N,…] [--hidden K] [--intermediate I] [--seed S] [--control "
-               "FILE.cubin]\n",
-               fault.c_str());
+               "%s_runner: %s\n"
+               "usage: %s_runner [--m N,N,…] [--hidden K] [--intermediate I] [--seed S] [--control "
+               "NAME.ARCH.control.cubin]\n",
+               kName, fault.c_str(), kName);
   std::exit(2);
 }
 
@@ -96,16 +104,16 @@ std::string file(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The control has the placement of the linked kernel, so also its launch description.
+/// The control has the placement of the linked kernel, so also its launch description, NAME.ARCH.launch
+/// beside it.
 pipelink::Kernel load_control(const std::string& path, const pipelink::Kernel& linked) {
-  const std::string image = file(path);
+  const std::string end = ".control.cubin";
+  if (path.size() < end.size() || path.compare(path.size() - end.size(), end.size(), end) != 0)
+    throw std::runtime_error(path + " is not named NAME.ARCH.control.cubin");
+  const std::string image = file(path), launch = file(path.substr(0, path.size() - end.size()) + ".launch");
   const pipelink::Provider providers[] = {{"pipelink_host_tma_loader_v1", &pipelink_host_tma_loader_v1},
                                           {"pipelink_host_swiglu_v1", &pipelink_host_swiglu_v1}};
-  const pipelink::Image images[] = {
-      {linked.launch().arch,
-       image.data(),
-       image.size(),
-       {pipelink_launch_gemm_swiglu_sm_90a, pipelink_launch_gemm_swiglu_sm_90a_size}}};
+  const pipelink::Image images[] = {{linked.launch().arch, image.data(), image.size(), launch}};
   pipelink::LoadOptions options;
   options.providers = providers;
   return want(pipelink::Kernel::load(images, options));
@@ -116,7 +124,7 @@ class Check {
   explicit Check(const Options& options)
       : options_(options),
         rows_(*std::max_element(options.m.begin(), options.m.end())),
-        kernel_(want(pipelink::gemm_swiglu::load())) {
+        kernel_(want(composition::load())) {
     if (!options.control.empty()) control_.push_back(load_control(options.control, kernel_));
     const std::size_t i = options.intermediate, k = options.hidden;
     a_ = device_.allocate(rows_ * k * 2);
@@ -128,8 +136,9 @@ class Check {
   }
 
   bool run() {
-    std::printf("gemm_swiglu on %s, hidden %u, intermediate %u, seed %llu\n", device_.name().c_str(),
-                options_.hidden, options_.intermediate, options_.seed);
+    std::printf("%s for %s on %s, hidden %u, intermediate %u, seed %llu\n", kName,
+                kernel_.launch().arch.c_str(), device_.name().c_str(), options_.hidden, options_.intermediate,
+                options_.seed);
     bool good = prepare();
     std::printf("%8s %12s %12s %8s %s\n", "m", "rel. error", "max error", "blocks",
                 control_.empty() ? "" : "control");
@@ -168,11 +177,11 @@ class Check {
   unsigned compute(const pipelink::Kernel& kernel, std::uint64_t out, unsigned m) {
     const unsigned i = options_.intermediate;
     device_.set(out, 0xff, (std::size_t{m} + kGuardRows) * i * 2);  // NaN
-    pipelink::gemm_swiglu::Arguments arguments{};
+    composition::Arguments arguments{};
     arguments.tma_loader = {reinterpret_cast<const void*>(a_), reinterpret_cast<const void*>(w_), m, 2 * i,
                             options_.hidden};
     arguments.swiglu = {reinterpret_cast<void*>(out), m, i};
-    const pipelink::Session session = want(pipelink::gemm_swiglu::open(kernel, arguments));
+    const pipelink::Session session = want(composition::open(kernel, arguments));
     want(session.launch(nullptr));
     device_.synchronize();
     return session.blocks();
@@ -225,7 +234,7 @@ int main(int argc, char** argv) {
   try {
     return Check(options).run() ? 0 : 1;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "gemm_swiglu_runner: %s\n", e.what());
+    std::fprintf(stderr, "%s_runner: %s\n", kName, e.what());
     return 1;
   }
 }
