@@ -56,10 +56,11 @@ static __device__ __forceinline__ void prefetch(const pipelink::TensorMap& map) 
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
+// To the block's own shared memory: with .shared::cluster, ptxas makes a call of it on sm_120a.
 static __device__ __forceinline__ void load_a(std::uint32_t to, const pipelink::TensorMap& map,
                                               std::uint32_t full, unsigned k, unsigned row) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
+      "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
       "%4}], [%2];" ::"r"(to),
       "l"(&map), "r"(full), "r"(k), "r"(row)
       : "memory");
@@ -68,7 +69,7 @@ static __device__ __forceinline__ void load_a(std::uint32_t to, const pipelink::
 static __device__ __forceinline__ void load_b(std::uint32_t to, const pipelink::TensorMap& map,
                                               std::uint32_t full, unsigned k, unsigned group) {
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %5, "
+      "cp.async.bulk.tensor.4d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %5, "
       "%5, %4}], "
       "[%2];" ::"r"(to),
       "l"(&map), "r"(full), "r"(k), "r"(group), "r"(0)

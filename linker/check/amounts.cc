@@ -13,6 +13,7 @@ constexpr std::int64_t kMaxCount = (std::int64_t{1} << 20) - 1;  // of an mbarri
 constexpr std::int64_t kMaxMbarriers = 4096;
 constexpr std::int64_t kMaxStages = 1024;
 constexpr std::int64_t kMaxThreads = 1024;
+constexpr std::int64_t kMinColumns = 32, kMaxColumns = 512;
 
 class Checker {
  public:
@@ -30,6 +31,9 @@ class Checker {
     }
     for (const contract::NamedBarrier& b : c.named_barriers) {
       check("named barrier", b.name, b.where, "threads", b.threads, 32, kMaxThreads, 32);
+    }
+    for (const contract::TensorMemory& t : c.tensor_memory) {
+      check("tensor memory", t.name, t.where, "columns", t.columns, kMinColumns, kMaxColumns, 1, true);
     }
   }
 
@@ -83,7 +87,8 @@ class Checker {
   }
 
   bool check(const char* kind, const std::string& name, const SourceSpan& where, const char* what,
-             const Amount& amount, std::int64_t least, std::int64_t most, std::int64_t multiple = 1) {
+             const Amount& amount, std::int64_t least, std::int64_t most, std::int64_t multiple = 1,
+             bool power_of_two = false) {
     if (context_.placed && !context_.reads_placement(instance_, amount)) return true;  // judged before
     const Value value = context_.evaluate(instance_, amount);
     if (value.later) return false;
@@ -95,10 +100,12 @@ class Checker {
       return false;
     }
     const std::int64_t n = *value.number;
-    if (n >= least && n <= most && n % multiple == 0) return true;
+    if (n >= least && n <= most && n % multiple == 0 && (!power_of_two || (n & (n - 1)) == 0)) return true;
     Finding f = finding("P-VALUE", "is out of range", kind, name, where, what, amount);
     f.diagnostic.reason = std::to_string(n) + values(amount) + ", must be " +
-                          (multiple == 1 ? "" : "a multiple of " + std::to_string(multiple) + " from ") +
+                          (power_of_two    ? "a power of two from "
+                           : multiple == 1 ? ""
+                                           : "a multiple of " + std::to_string(multiple) + " from ") +
                           std::to_string(least) + " to " + std::to_string(most);
     f.diagnostic.help = "correct the amount in " + context_.owner(instance_);
     findings_.push_back(std::move(f));

@@ -91,6 +91,11 @@ std::vector<std::string> handles(const Group& group, const Bindings& bindings, c
   for (std::size_t k = 0; k < c.named_barriers.size(); ++k)
     define("unsigned", "barrier__" + c.named_barriers[k].name,
            [&](std::size_t i) { return fmt::format("{}u", plan.instances[i].named_barriers[k]); });
+  for (std::size_t k = 0; k < c.tensor_memory.size(); ++k)
+    define("unsigned", "tensor_memory__" + c.tensor_memory[k].name, [&](std::size_t i) {
+      return fmt::format("*reinterpret_cast<const unsigned*>(pl_shared + {}) + {}u", plan.tensor_memory_word,
+                         plan.instances[i].tensor_memory[k]);
+    });
   for (std::size_t k = 0; k < c.facts.size(); ++k) {
     // A fixed fact is a constant of its owner's own code; nobody asks the owner for it.
     if (c.facts[k].direction == Direction::kExport && !c.facts[k].settable) continue;
@@ -355,7 +360,14 @@ Outcome<std::string> glue(const Composition& composition, const Bindings& bindin
   values["mbarriers"] = mbarrier_list(composition, plan);
   values["sync"] = clustered ? cluster_sync : "__syncthreads();";
   values["warpgroups"] = warpgroup_list(composition, plan);
-  values["end_sync"] = clustered ? lines({cluster_sync}) : json::array();
+  const bool tensor_memory = plan.tensor_columns != 0;
+  values["tensor_memory"] = json::array();
+  if (tensor_memory)
+    values["tensor_memory"].push_back({{"columns", std::to_string(plan.tensor_columns)},
+                                       {"word", std::to_string(plan.tensor_memory_word)}});
+  values["end_sync"] = clustered       ? lines({cluster_sync})
+                       : tensor_memory ? lines({"__syncthreads();"})
+                                       : json::array();
   return render_template("glue.cu", values);
 }
 

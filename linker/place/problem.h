@@ -17,7 +17,7 @@ struct Target {
   int registers = 65'536;                     ///< of an SM
   int max_warps = 32;                         ///< of a block
   int named_barriers = 15;                    ///< ids 1…; id 0 is the dispatch kernel's
-  int tensor_columns = 512;
+  int tensor_columns = 512;  ///< of a block
   int blocks_per_sm = 1;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "linker/place/solve.h"
 #include "linker/place/verify.h"
@@ -43,6 +44,8 @@ InstancePlacement place_instance(const Composition& composition, const Bindings&
         {solution.buffer(prefix + m.name)->offset, *contract::evaluate(m.count, scope), 0});
   for (const contract::NamedBarrier& b : c.named_barriers)
     out.named_barriers.push_back(solution.barrier(prefix + b.name)->id);
+  for (const contract::TensorMemory& t : c.tensor_memory)
+    out.tensor_memory.push_back(solution.columns(prefix + t.name)->column);
   for (const contract::Role& r : c.roles) out.roles.push_back(solution.role(prefix + r.name)->first_warp);
   return out;
 }
@@ -126,6 +129,10 @@ Outcome<Plan> plan(const Composition& composition, const Bindings& bindings) {
   out.shared_bytes = std::max<std::int64_t>(solution->footprint, 16);
   for (const place::Buffer& b : problem->buffers) out.shared_align = std::max(out.shared_align, b.align);
   out.threads = solution->warps * 32;
+  if (const int used = solution->tensor_column_count; used > 0) {
+    out.tensor_columns = std::max(32, static_cast<int>(std::bit_ceil(static_cast<unsigned>(used))));
+    out.tensor_memory_word = solution->buffer(kTensorMemoryWord)->offset;
+  }
   out.problem = std::move(*problem);
   out.solution = std::move(*solution);
   return {std::move(out), std::move(diagnostics)};

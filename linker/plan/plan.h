@@ -28,6 +28,7 @@ struct InstancePlacement {
   std::vector<PlacedRing> rings;      ///< owned and imported: an import has its owner's values
   std::vector<PlacedMbarriers> mbarriers;
   std::vector<int> named_barriers;  ///< hardware ids
+  std::vector<int> tensor_memory;   ///< first columns, from the first that the block has
   std::vector<int> roles;           ///< first warps
   std::int64_t parameters = 0;      ///< offset into the parameter block
 };
@@ -41,7 +42,12 @@ struct Plan {
   std::int64_t parameter_bytes = 0;  ///< of the parameter block, at least 1
   std::int64_t parameter_align = 16;
   int threads = 0;
+  int tensor_columns = 0;               ///< that the block allocates; 0: none
+  std::int64_t tensor_memory_word = 0;  ///< offset of the allocation's address in shared memory
 };
+
+/// The kernel's own claim beside those of the instances, if any of them claims tensor memory.
+inline constexpr const char* kTensorMemoryWord = "kernel:tensor_memory";
 
 /// What the architecture offers a block. L-ARCH if it is not known here.
 Outcome<place::Target> target_of(const std::string& arch, int blocks_per_sm);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <utility>
 
@@ -75,6 +76,12 @@ void add_buffers(place::Problem& problem, const Instance& instance, const contra
   }
   for (const contract::NamedBarrier& b : c.named_barriers)
     problem.barriers.push_back({claim(instance, b.name, b.where, b.live)});
+  for (const contract::TensorMemory& t : c.tensor_memory) {
+    place::TensorColumns out;
+    static_cast<place::Claim&>(out) = claim(instance, t.name, t.where, t.live);
+    out.columns = static_cast<int>(amounts.value(t.columns, "columns", t.name, t.where));
+    problem.tensor_columns.push_back(std::move(out));
+  }
 }
 
 /// What both sides of a ring ask of a stage's address.
@@ -179,7 +186,9 @@ Outcome<place::Target> target_of(const std::string& arch, int blocks_per_sm) {
     if (arch != row.arch) continue;
     place::Target target;
     target.shared_bytes = row.shared;
-    target.tensor_columns = row.columns;
+    // Each block allocates a power of two.
+    target.tensor_columns =
+        static_cast<int>(std::bit_floor(static_cast<unsigned>(row.columns / blocks_per_sm)));
     target.blocks_per_sm = blocks_per_sm;
     return target;
   }
@@ -220,6 +229,13 @@ Outcome<place::Problem> placement_problem(const Composition& composition, const 
       phases[name] = {name, qualified(instance.name, p.after), qualified(instance.name, p.after_previous)};
     }
     diagnostics.insert(diagnostics.end(), amounts.diagnostics.begin(), amounts.diagnostics.end());
+  }
+  if (!problem.tensor_columns.empty()) {  // where the kernel keeps the address that it is given
+    place::Buffer word;
+    word.name = kTensorMemoryWord;
+    word.owner = "kernel";
+    word.bytes = word.align = 4;
+    problem.buffers.push_back(std::move(word));
   }
   if (has_error(diagnostics)) return diagnostics;
   nest_phases(phases, composition, bindings);

@@ -82,6 +82,22 @@ json barrier_rows(const Checked& in) {
   return rows;
 }
 
+json tensor_memory_rows(const Checked& in) {
+  json rows = json::array();
+  for (const place::TensorColumns& t : in.plan.problem.tensor_columns)
+    rows.push_back(with_place({{"claim", t.name},
+                               {"owner", t.owner},
+                               {"column", in.plan.solution.columns(t.name)->column},
+                               {"columns", t.columns},
+                               {"live", t.live}},
+                              t.where));
+  std::sort(rows.begin(), rows.end(), [](const json& a, const json& b) {
+    return std::pair(a["column"].get<int>(), a["claim"].get<std::string>()) <
+           std::pair(b["column"].get<int>(), b["claim"].get<std::string>());
+  });
+  return rows;
+}
+
 json role_rows(const Checked& in) {
   json rows = json::array();
   for (const place::Role& r : in.plan.problem.roles) {
@@ -115,6 +131,10 @@ json placement(const Checked& in) {
           {"shared", shared_rows(in)},
           {"rings", ring_rows(in)},
           {"named_barriers", barrier_rows(in)},
+          {"tensor_memory",
+           {{"allocated", in.plan.tensor_columns},
+            {"capacity", in.plan.problem.target.tensor_columns},
+            {"claims", tensor_memory_rows(in)}}},
           {"threads", in.plan.threads},
           {"entry_registers", in.plan.solution.entry_registers},
           {"warpgroup_registers", in.plan.solution.warpgroup_registers},

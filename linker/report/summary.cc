@@ -85,6 +85,20 @@ std::string barriers(const json& map) {
                       : "named barriers: 0 is the kernel's own\n" + table(rows, "r");
 }
 
+/// Empty for a kernel that has none.
+std::string tensor_memory(const json& map) {
+  const json& p = map.at("placement");
+  if (!p.contains("tensor_memory") || p.at("tensor_memory").at("claims").empty()) return "";
+  const json& t = p.at("tensor_memory");
+  std::vector<Row> rows = {{"column", "columns", "claim", "live in"}};
+  for (const json& c : t.at("claims"))
+    rows.push_back({std::to_string(c.at("column").get<int>()), std::to_string(c.at("columns").get<int>()),
+                    c.at("claim"), joined(c.at("live"), "always")});
+  return fmt::format("\ntensor memory: {} of {} columns allocated\n", t.at("allocated").get<int>(),
+                     t.at("capacity").get<int>()) +
+         table(rows, "rr");
+}
+
 std::string connections(const json& map) {
   std::vector<Row> rows;
   for (const json& b : map.at("bindings"))
@@ -135,9 +149,9 @@ std::string render_summary(const json& map) {
   }
   return fmt::format("{} for {}: {}\n\n", map.at("name").get<std::string>(),
                      map.at("arch").get<std::string>(), names) +
-         shared_memory(map) + "\n" + warps(map) + "\n" + barriers(map) + "\n" + connections(map) + "\n" +
-         facts(map) + "\ndropped exports: " + joined(map.at("dropped"), "none") + "\n" + solver(map) + "\n" +
-         gate(map);
+         shared_memory(map) + "\n" + warps(map) + "\n" + barriers(map) + tensor_memory(map) + "\n" +
+         connections(map) + "\n" + facts(map) + "\ndropped exports: " + joined(map.at("dropped"), "none") +
+         "\n" + solver(map) + "\n" + gate(map);
 }
 
 }  // namespace pipelink

@@ -33,6 +33,8 @@ std::vector<std::string> handle_symbols(const contract::Contract& contract) {
     names.push_back(fmt::format("{}mbarriers__{}", prefix, mbarriers.name));
   for (const auto& barrier : contract.named_barriers)
     names.push_back(fmt::format("{}barrier__{}", prefix, barrier.name));
+  for (const auto& memory : contract.tensor_memory)
+    names.push_back(fmt::format("{}tensor_memory__{}", prefix, memory.name));
   for (const auto& fact : contract.facts) names.push_back(fmt::format("{}fact__{}", prefix, fact.name));
   if (contract.parameters) names.push_back(prefix + "parameters");
   names.emplace_back("pl__guard__limit");

@@ -106,6 +106,12 @@ void fields(V& v, T& barrier) {
   v.names("live", "live", barrier.live);
 }
 
+template <class V, Of<TensorMemory> T>
+void fields(V& v, T& memory) {
+  v.amount("columns", memory.columns, Need::kRequired);
+  v.names("live", "live", memory.live);
+}
+
 template <class V, Of<Fact> T>
 void fields(V& v, T& fact) {
   v.choice("direction", fact.direction);
@@ -159,6 +165,12 @@ void fields(V& v, T& host) {
   v.packed("sha256", host.sha256);
 }
 
+/// A list that came into schema 1 later: absent from the JSON when it is empty, so that contracts without it
+/// stay readable both ways.
+constexpr bool later_list(std::string_view key) {
+  return key == "tensor_memory";
+}
+
 /// Calls each(key, record kind, list) for every list of named entries, in the order of the contract's JSON.
 template <class Each, Of<Contract> T>
 void entry_lists(T& contract, Each&& each) {
@@ -168,6 +180,7 @@ void entry_lists(T& contract, Each&& each) {
   each("rings", "ring", contract.rings);
   each("mbarriers", "mbarriers", contract.mbarriers);
   each("named_barriers", "named_barrier", contract.named_barriers);
+  each("tensor_memory", "tensor_memory", contract.tensor_memory);
   each("facts", "fact", contract.facts);
   each("requirements", "requirement", contract.requirements);
   each("tensors", "tensor", contract.tensors);

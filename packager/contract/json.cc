@@ -162,6 +162,7 @@ class JsonReader {
 
   template <class Entry>
   void list(std::string_view key, std::vector<Entry>& entries) {
+    if (later_list(key) && find(key, false) == nullptr) return;
     each(key, [&](const Json& item) {
       JsonReader reader(item, inner(key, entries.size()), name_, diagnostics_);
       Entry& entry = entries.emplace_back();
@@ -260,6 +261,7 @@ std::string to_json(const Contract& contract) {
   writer.put("toolkit", contract.toolkit);
   writer.where(contract.where);
   entry_lists(contract, [&](std::string_view key, std::string_view, const auto& entries) {
+    if (later_list(key) && entries.empty()) return;
     Json list = Json::array();
     for (const auto& entry : entries) {
       JsonWriter item;

@@ -98,6 +98,14 @@ struct NamedBarrier {
   std::vector<std::string> live;
 };
 
+/// Columns of tensor memory, all lanes of them. The dispatch kernel allocates and frees.
+struct TensorMemory {
+  std::string name;
+  SourceSpan where;
+  Amount columns;  ///< a power of two from 32 to 512
+  std::vector<std::string> live;
+};
+
 enum class FactType { kInteger, kBoolean, kReal, kText };
 
 /// A fact that the component owns (export) or reads (import). Values are kept as text in canonical form.
@@ -185,6 +193,7 @@ struct Contract {
   std::vector<Ring> rings;
   std::vector<Mbarriers> mbarriers;
   std::vector<NamedBarrier> named_barriers;
+  std::vector<TensorMemory> tensor_memory;
   std::vector<Fact> facts;
   std::vector<Requirement> requirements;
   std::vector<TensorPort> tensors;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kMaxAlign = 1 << 16;
 constexpr int kMaxWarps = 32;
+constexpr std::int64_t kMinTensorColumns = 32, kMaxTensorColumns = 512;
 
 bool power_of_two(std::int64_t value) {
   return value > 0 && (value & (value - 1)) == 0;
@@ -264,6 +265,13 @@ class Validator {
     if (barrier.threads.expression.empty() && barrier.threads.number % 32 != 0)
       value("threads", fmt::format("{} is not a multiple of 32", barrier.threads.number));
     live("live", barrier.live);
+  }
+
+  void check(const TensorMemory& memory) {
+    amount("columns", memory.columns, kMinTensorColumns, kMaxTensorColumns);
+    if (memory.columns.expression.empty() && !power_of_two(memory.columns.number))
+      value("columns", fmt::format("{} is not a power of two", memory.columns.number));
+    live("live", memory.live);
   }
 
   void check(const Fact& fact) {

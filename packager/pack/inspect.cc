@@ -97,6 +97,10 @@ std::vector<std::string> row(const NamedBarrier& barrier) {
   return {barrier.name, fmt::format("{} threads", to_text(barrier.threads)), during("live in", barrier.live)};
 }
 
+std::vector<std::string> row(const TensorMemory& memory) {
+  return {memory.name, fmt::format("{} columns", to_text(memory.columns)), during("live in", memory.live)};
+}
+
 std::vector<std::string> row(const Fact& fact) {
   const std::string value = fact.value ? to_text(*fact.value) : fact.text_value;
   return {std::string(enum_name(fact.direction)), fact.name, fact.cpp_type,

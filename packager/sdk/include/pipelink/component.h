@@ -206,6 +206,21 @@
   };                                                                                                         \
   [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
 
+/// PIPELINK_TENSOR_MEMORY(name, .columns = 256);
+/// Columns of tensor memory (sm_100 and its kin), all 128 lanes of them: a power of two from 32 to 512. The
+/// kernel allocates them before the roles begin and frees them when all roles have returned: by then all
+/// tcgen05 operations must be done. Handle: name.address(self), the address of lane 0 of the first column.
+#define PIPELINK_TENSOR_MEMORY(NAME, ...)                                                   \
+  PIPELINK_DETAIL_RECORD(tensor_memory, NAME,                                               \
+                         ::pipelink::detail::TensorMemoryOptions{__VA_ARGS__}.write(w);)    \
+  extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__tensor_memory__##NAME)(unsigned); \
+  struct pipelink_handle_##NAME {                                                           \
+    static __device__ __forceinline__ std::uint32_t address(::pipelink::Self self) {        \
+      return PIPELINK_DETAIL_SYMBOL(__tensor_memory__##NAME)(self.instance);                \
+    }                                                                                       \
+  };                                                                                        \
+  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
+
 // ---- facts ----------------------------------------------------------------------------------------------
 
 /// PIPELINK_FACT(tile_m, int, 128);

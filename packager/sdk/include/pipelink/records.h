@@ -267,6 +267,15 @@ struct NamedBarrierOptions {
   }
 };
 
+struct TensorMemoryOptions {
+  Amount columns;         ///< a power of two from 32 to 512
+  const char* live = "";  ///< phases, comma-separated; empty: always
+  constexpr void write(RecordWriter& w) const {
+    columns.write(w, "columns");
+    w.list("live", live);
+  }
+};
+
 struct SettableOptions {
   Amount value;     ///< the default
   Integers domain;  ///< all values that the component can take
