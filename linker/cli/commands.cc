@@ -150,14 +150,17 @@ int inspect(const Common& common, const std::string& file, bool json) {
 }
 
 int explain(const Common& common, const std::string& id, bool list) {
+  if (common.format == Format::kSarif)
+    return finish({}, {usage("explain has no SARIF form", "use --format text or --format json")});
+  const bool json = common.format == Format::kJson;
   if (list) {
-    print(clause_list_text());
+    print(json ? explain_json(clauses()) : clause_list_text());
     return 0;
   }
   const Clause* clause = find_clause(id);
   if (clause == nullptr)
     return finish(common, {usage("there is no clause '" + id + "'", "pipelink explain --list shows all")});
-  print(explain_text(*clause));
+  print(json ? explain_json({clause, 1}) : explain_text(*clause));
   return 0;
 }
 

@@ -51,7 +51,8 @@ int main(int argc, char** argv) {
   app.fallthrough();
   app.footer("Exit status: 0 done; 1 rejected by a contract; 2 usage, input or toolchain failure.");
   std::string format = "text";
-  app.add_option("--format", format, "Diagnostics as text, json or sarif")->capture_default_str();
+  app.add_option("--format", format, "Diagnostics, and what explain says, as text, json or sarif")
+      ->capture_default_str();
 
   Action action;
   pipelink::PackOptions pack;

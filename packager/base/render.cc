@@ -229,6 +229,18 @@ std::string explain_text(const Clause& clause) {
   return out;
 }
 
+std::string explain_json(std::span<const Clause> list) {
+  Json out = Json::array();
+  for (const Clause& clause : list)
+    out.push_back({{"id", clause.id},
+                   {"kind", kind_name(kind_of(clause.id))},
+                   {"title", clause.title},
+                   {"rule", clause.rule},
+                   {"reason", clause.reason},
+                   {"help", clause.help}});
+  return json_text({{"clauses", std::move(out)}});
+}
+
 std::string clause_list_text() {
   std::size_t width = 0;
   for (const Clause& clause : clauses()) width = std::max(width, clause.id.size());

@@ -1,6 +1,7 @@
 // Diagnostics and clauses as text for a terminal, as JSON and as SARIF 2.1.0.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,9 @@ std::string render(const Diagnostics& diagnostics, Format format, bool colour = 
 
 /// One clause, for `pipelink explain`; wrapped at 88 columns.
 std::string explain_text(const Clause& clause);
+
+/// {"clauses":[{"id","kind","title","rule","reason","help"}]}
+std::string explain_json(std::span<const Clause> list);
 
 /// "id  title" for every clause, for `pipelink explain --list`.
 std::string clause_list_text();

@@ -134,6 +134,12 @@ TEST_CASE("formats, colour, explanation") {
         "          renamed.\n"
         "  reason  A half-written output would look like a finished one to the next build step.\n"
         "  help    Check that the directory can be written and the disk is not full.\n");
+  const nlohmann::json one = nlohmann::json::parse(explain_json({find_clause("I-WRITE"), 1}));
+  REQUIRE(one["clauses"].size() == 1);
+  CHECK(one["clauses"][0]["id"] == "I-WRITE");
+  CHECK(one["clauses"][0]["kind"] == "input");
+  CHECK(one["clauses"][0]["help"] == find_clause("I-WRITE")->help);
+  CHECK(nlohmann::json::parse(explain_json(clauses()))["clauses"].size() == clauses().size());
   CHECK(clause_list_text().find("L-REGS          the registers do not suffice\n") != std::string::npos);
 }
 

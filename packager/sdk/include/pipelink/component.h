@@ -9,6 +9,10 @@
 // composition is linked. Options are designated initialisers:
 //
 //     PIPELINK_BUFFER(stage, .bytes = sizeof(Tile), .align = 1024);
+//
+// The `///` comments are the reference: cmake/docs/generate.py makes a page of them. Above each annotation
+// stand the form in which it is written, to the line that ends in `;` or `}`, and then what it means. The
+// options and the functions of the handle are read from the code.
 #pragma once
 
 #include "pipelink/device.h"
@@ -45,8 +49,8 @@
 
 /// PIPELINK_ROLE(name, .warps = 4, .registers = {24, 40}) (pipelink::Self self) { … }
 /// Code for `warps` warps of the block. Registers per thread, multiples of 8: the least that the role can
-/// live with and the most that it can use. Four warps are a warpgroup and start at one. Handle:
-/// name.thread(self), name.warp(self), counted within the role.
+/// live with and the most that it can use. Four warps are a warpgroup and start at one. The handle's warp and
+/// thread are counted within the role.
 #define PIPELINK_ROLE(NAME, ...)                                                               \
   PIPELINK_DETAIL_RECORD(role, NAME, ::pipelink::detail::RoleOptions{__VA_ARGS__}.write(w);)   \
   extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__role__##NAME##__warp)(unsigned);     \
@@ -71,7 +75,8 @@
 /// PIPELINK_EXPORT(name, result, pipelink::Self self, parameters…) { … }
 /// A device function for other components to call. It runs in its caller's warps.
 #define PIPELINK_EXPORT(NAME, RESULT, ...) PIPELINK_EXPORT_IN(NAME, "", RESULT, __VA_ARGS__)
-/// The same, with the phases of this component that its body runs through, in order.
+/// PIPELINK_EXPORT_IN(name, "load, store", result, pipelink::Self self, parameters…) { … }
+/// An export, with the phases of this component that its body runs through, in order.
 #define PIPELINK_EXPORT_IN(NAME, PHASES, RESULT, ...)                   \
   PIPELINK_DETAIL_CALLABLE(NAME, "export", PHASES, RESULT, __VA_ARGS__) \
   extern "C" __device__ __inline_hint__ RESULT PIPELINK_DETAIL_SYMBOL(__export__##NAME)(__VA_ARGS__)
@@ -79,7 +84,8 @@
 /// PIPELINK_IMPORT(name, result, pipelink::Self self, parameters…);
 /// A device function that another component exports. Call it as name(self, …).
 #define PIPELINK_IMPORT(NAME, RESULT, ...) PIPELINK_IMPORT_IN(NAME, "", RESULT, __VA_ARGS__)
-/// The same, with the phases of this component in which it is called.
+/// PIPELINK_IMPORT_IN(name, "store", result, pipelink::Self self, parameters…);
+/// An import, with the phases of this component in which it is called.
 #define PIPELINK_IMPORT_IN(NAME, PHASES, RESULT, ...)                                                       \
   PIPELINK_DETAIL_CALLABLE(NAME, "import", PHASES, RESULT, __VA_ARGS__)                                     \
   extern "C" __device__ RESULT PIPELINK_DETAIL_SYMBOL(__import__##NAME)(__VA_ARGS__);                       \
@@ -93,7 +99,7 @@
 
 /// PIPELINK_BUFFER(name, .bytes = 32768, .align = 1024, .live = "store");
 /// Shared memory. Without `live` it is always live; with it, other claims may use the bytes in other phases,
-/// where the declared order of phases allows. Handle: name.data<T>(self), name.address(self).
+/// where the declared order of phases allows. The handle's address is the 32-bit one in the shared window.
 #define PIPELINK_BUFFER(NAME, ...)                                                                \
   PIPELINK_DETAIL_RECORD(buffer, NAME, ::pipelink::detail::BufferOptions{__VA_ARGS__}.write(w);)  \
   extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__buffer__##NAME)(unsigned);        \
@@ -108,16 +114,17 @@
   };                                                                                              \
   [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
 
-/// PIPELINK_RING(name, .side = pipelink::kConsumer, .stages = {2, 8}, .stage_bytes = 49152, .full_arrivals =
-/// 1,
-///               .transaction_bytes = 49152, .empty_arrivals = 2);
-/// A ring owned by this component; the linker chooses its depth. Another component imports it as the other
-/// side.
+/// PIPELINK_RING(name, .side = pipelink::kConsumer, .stages = {2, 8}, .stage_bytes = 49152,
+///               .full_arrivals = 1, .transaction_bytes = 49152, .empty_arrivals = 2);
+/// A ring of stages in shared memory, each with a full and an empty mbarrier, owned by this component. The
+/// linker chooses its depth. Another component imports it as the other side. A producer calls acquire (waits
+/// until the stage is empty), fills data, and arrives at full; a consumer calls wait (until the stage is
+/// full), and then release. Both advance a RingCursor of their own.
 #define PIPELINK_RING(NAME, ...) PIPELINK_DETAIL_RING(NAME, "export", __VA_ARGS__)
-/// PIPELINK_IMPORT_RING(name, .side = pipelink::kProducer, …): the other end; state what this side relies on.
+/// PIPELINK_IMPORT_RING(name, .side = pipelink::kProducer, .stage_bytes = 49152);
+/// The other end of a ring that another component owns. State what this side relies on; what it does not
+/// state is not compared.
 #define PIPELINK_IMPORT_RING(NAME, ...) PIPELINK_DETAIL_RING(NAME, "import", __VA_ARGS__)
-// Handle: stages, stage_bytes, data, and per cursor full/empty (mbarrier addresses), acquire (producer waits
-// for an empty stage), wait (consumer waits for a full one), release.
 #define PIPELINK_DETAIL_RING(NAME, DIRECTION, ...)                                                           \
   PIPELINK_DETAIL_RECORD(ring, NAME, w.field("direction", DIRECTION);                                        \
                          ::pipelink::detail::RingOptions{__VA_ARGS__}.write(w);)                             \
@@ -164,7 +171,7 @@
   [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
 
 /// PIPELINK_MBARRIERS(name, .count = 2, .arrivals = 1);
-/// An array of mbarriers; the dispatch kernel initialises them. Handle: name.address(self, i), wait, arrive.
+/// An array of mbarriers; the dispatch kernel initialises them.
 #define PIPELINK_MBARRIERS(NAME, ...)                                                                        \
   PIPELINK_DETAIL_RECORD(mbarriers, NAME, ::pipelink::detail::MbarriersOptions{__VA_ARGS__}.write(w);)       \
   extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__mbarriers__##NAME)(unsigned);                \
@@ -183,9 +190,9 @@
   [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
 
 /// PIPELINK_NAMED_BARRIER(name, .threads = 128);
-/// One hardware barrier for `threads` threads. Handle: name.sync(self), name.arrive(self). Unaligned forms: a
-/// barrier may be reached from two places in the code. Choose among barriers by branching, never by computing
-/// an id: a computed id makes the kernel claim all sixteen.
+/// One hardware barrier for `threads` threads, in the unaligned forms: it may be reached from two places in
+/// the code. Choose among barriers by branching, never by computing an id: a computed id makes the kernel
+/// claim all sixteen.
 #define PIPELINK_NAMED_BARRIER(NAME, ...)                                                                    \
   PIPELINK_DETAIL_RECORD(named_barrier, NAME,                                                                \
                          ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.write(w);)                     \
@@ -243,15 +250,16 @@
                          options.value.write(w, "value"); options.domain.write(w, "domain");) \
   PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)
 
-/// PIPELINK_USE_FACT(tile_m, int);  A fact that another component owns, read as tile_m(self).
+/// PIPELINK_USE_FACT(tile_m, int);
+/// A fact that another component owns, read as tile_m(self).
 #define PIPELINK_USE_FACT(NAME, TYPE)                                               \
   PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import");                \
                          w.field("type", ::pipelink::detail::FactType<TYPE>::name); \
                          w.field("cpp_type", #TYPE); w.field("settable", 0LL);)     \
   PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)
 
-/// PIPELINK_USE_FACT_OR(interleave, int, 0);  The same, with a value for compositions in which nobody owns
-/// it.
+/// PIPELINK_USE_FACT_OR(interleave, int, 0);
+/// The same, with a value for compositions in which nobody owns it.
 #define PIPELINK_USE_FACT_OR(NAME, TYPE, VALUE)                                               \
   PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import");                          \
                          w.field("type", ::pipelink::detail::FactType<TYPE>::name);           \
@@ -276,6 +284,8 @@
 /// PIPELINK_EXPORT_TENSOR(acc, .element = "f32", .tile = {64, 256}, .layout = "…", .via = "epilogue");
 /// A tile that this component hands over in the parameter of a callable, and where each element is.
 #define PIPELINK_EXPORT_TENSOR(NAME, ...) PIPELINK_DETAIL_TENSOR(NAME, "export", __VA_ARGS__)
+/// PIPELINK_IMPORT_TENSOR(acc, .element = "f32", .tile = {64, 256}, .layout = "…", .via = "epilogue");
+/// A tile that this component takes in the parameter of a callable.
 #define PIPELINK_IMPORT_TENSOR(NAME, ...) PIPELINK_DETAIL_TENSOR(NAME, "import", __VA_ARGS__)
 #define PIPELINK_DETAIL_TENSOR(NAME, DIRECTION, ...)                               \
   PIPELINK_DETAIL_RECORD(tensor, NAME, w.field("direction", DIRECTION);            \
@@ -290,7 +300,7 @@
 
 /// PIPELINK_PARAMETERS(swiglu::Parameters, "swiglu.h", out, rows);
 /// The kernel parameters that this component reads: a struct of its public header, with all its fields. Read
-/// them as parameters(self).
+/// them as parameters(self). Without a host provider, the caller of open fills the struct itself.
 #define PIPELINK_PARAMETERS(TYPE, HEADER, ...)                                                       \
   PIPELINK_DETAIL_RECORD(                                                                            \
       parameters, region, using Type = TYPE; const ::pipelink::detail::TypeText<Type> text;          \

@@ -16,6 +16,7 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
 
 namespace mbarrier {
 
+/// Whether the phase of `parity` is over; waits a moment for it.
 __device__ __forceinline__ bool try_wait(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t done;
   asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
@@ -37,6 +38,7 @@ __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity
     if (i >= limit) __trap();
 }
 
+/// One arrival.
 __device__ __forceinline__ void arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }

@@ -202,7 +202,7 @@ constexpr auto record() {
 // ---- what each annotation may say: the fields of its braces ---------------------------------------------
 
 struct RoleOptions {
-  int warps = 0;
+  int warps = 0;                ///< of the block, 1 to 32
   Range registers = {24, 240};  ///< per thread, multiples of 8
   int align_warps = 0;          ///< 0: 4 when `warps` is a multiple of 4, else 1
   constexpr void write(RecordWriter& w) const {
@@ -214,8 +214,8 @@ struct RoleOptions {
 };
 
 struct BufferOptions {
-  Amount bytes;
-  long long align = 16;
+  Amount bytes;           ///< the size
+  long long align = 16;   ///< in bytes, a power of two
   const char* live = "";  ///< phases, comma-separated; empty: always
   constexpr void write(RecordWriter& w) const {
     bytes.write(w, "bytes");
@@ -229,11 +229,14 @@ enum class Side { kProducer, kConsumer };
 struct RingOptions {
   Side side = Side::kConsumer;  ///< what this component does with the ring
   Range stages;                 ///< owner: how deep it may be
-  Amount stage_bytes;
-  long long align = 1024;
-  Amount full_arrivals, transaction_bytes, empty_arrivals;
-  int tier = 0, weight = 1;
-  const char* live = "";
+  Amount stage_bytes;           ///< of one stage
+  long long align = 1024;       ///< of a stage, in bytes, a power of two
+  Amount full_arrivals;         ///< at a full barrier, per use of a stage
+  Amount transaction_bytes;     ///< of asynchronous copies that a full barrier waits for, per use of a stage
+  Amount empty_arrivals;        ///< at an empty barrier, per use of a stage
+  int tier = 0;                 ///< rings of a lower tier are made deeper first
+  int weight = 1;               ///< within a tier, (depth - least depth) / weight is kept level
+  const char* live = "";        ///< phases, comma-separated; empty: always
   constexpr void write(RecordWriter& w) const {
     w.field("side", side == Side::kProducer ? "producer" : "consumer");
     stages.min.write(w, "stages_min");
@@ -250,8 +253,8 @@ struct RingOptions {
 };
 
 struct MbarriersOptions {
-  Amount count = 1;
-  Amount arrivals = 1;
+  Amount count = 1;     ///< how many
+  Amount arrivals = 1;  ///< at each, per phase of it
   constexpr void write(RecordWriter& w) const {
     count.write(w, "count");
     arrivals.write(w, "arrivals");
@@ -259,8 +262,8 @@ struct MbarriersOptions {
 };
 
 struct NamedBarrierOptions {
-  int threads = 0;  ///< a multiple of 32: all threads that take part
-  const char* live = "";
+  int threads = 0;        ///< a multiple of 32: all threads that take part
+  const char* live = "";  ///< phases, comma-separated; empty: always
   constexpr void write(RecordWriter& w) const {
     w.field("threads", static_cast<long long>(threads));
     w.list("live", live);
@@ -282,13 +285,13 @@ struct SettableOptions {
 };
 
 struct TensorOptions {
-  const char* element = "";  ///< "f32", "bf16", …
-  Integers tile;             ///< extents, row-major
-  const char* space = "registers";
-  const char* scope = "warpgroup";
-  const char* layout = "";  ///< (thread, value) → row-major tile index, CuTe shape:stride
-  const char* via = "";     ///< the callable of this component that carries it
-  int parameter = 0;        ///< which parameter of that callable, not counting Self
+  const char* element = "";         ///< "f32", "bf16", …
+  Integers tile;                    ///< extents, row-major
+  const char* space = "registers";  ///< where the elements are: registers, shared, tensor_memory
+  const char* scope = "warpgroup";  ///< whose threads hold the tile: warp, warpgroup, block
+  const char* layout = "";          ///< (thread, value) → row-major tile index, CuTe shape:stride
+  const char* via = "";             ///< the callable of this component that carries it
+  int parameter = 0;                ///< which parameter of that callable, not counting Self
   constexpr void write(RecordWriter& w) const {
     w.field("element", element);
     tile.write(w, "tile");

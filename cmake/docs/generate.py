@@ -1,0 +1,273 @@
+"""The generated pages: commands, clauses, annotations and the tool's help.
+
+Each is read from the one place where it is written: the `.rst` blocks of cmake/PipeLink*.cmake, `pipelink explain`, the
+`///` comments of the authoring headers, and `pipelink --help`.
+"""
+import json
+import re
+import subprocess
+from pathlib import Path
+
+# Modules whose blocks are for readers of the modules only.
+INTERNAL_MODULES = {"PipeLinkChecks.cmake", "PipeLinkBuildTree.cmake"}
+KINDS = {"contract": "Packing: one contract, or a contract against its object",
+         "linking": "Linking: contracts against each other, placement, gate",
+         "input": "Input and output", "toolchain": "Toolchain", "usage": "Command line"}
+OPTION_TYPES = {"Amount": "number or expression", "Range": "{least, most}", "Integers": "{number, …}", "const char*": "text",
+                "int": "number", "long long": "number", "Side": "side"}
+
+
+class Fault(Exception):
+    """Something that should be documented is not, or cannot be read."""
+
+
+def heading(text, line="="):
+    return f"{text}\n{line * len(text)}\n\n"
+
+
+def page_of(title, body):
+    return ".. This page is generated.\n\n" + heading(title) + body.strip("\n") + "\n"
+
+
+def toctree(entries):
+    return ".. toctree::\n   :maxdepth: 1\n\n" + "".join(f"   {entry}\n" for entry in entries) + "\n"
+
+
+def indented(text, margin="   "):
+    return "".join(margin + line + "\n" if line else "\n" for line in text.rstrip("\n").split("\n"))
+
+
+def code(language, text):
+    return f".. code-block:: {language}\n\n{indented(text)}\n"
+
+
+# ---- CMake commands
+
+
+def module_blocks(root):
+    """{module: text of its .rst block}."""
+    blocks = {}
+    for path in sorted([*(root / "cmake").glob("PipeLink*.cmake"), root / "cmake" / "PipeLinkConfig.cmake.in"]):
+        block = re.search(r"^#\[(=*)\[\.rst:\n(.*?)^#\]\1\]", path.read_text(), re.MULTILINE | re.DOTALL)
+        if block and path.name not in INTERNAL_MODULES:
+            blocks[path.name] = block[2]
+    return blocks
+
+
+def command_blocks(root):
+    """{page: (title, body)}: one for each command, and one for each module that documents none."""
+    pages = {}
+    for module, block in module_blocks(root).items():
+        title, rest = re.fullmatch(r"([^\n]+)\n-+\n(.*)", block, re.DOTALL).groups()
+        parts = re.split(r"^\.\. command:: (\w+)\n", rest, flags=re.MULTILINE)
+        preface = parts[0].strip()
+        for name, body in zip(parts[1::2], parts[2::2]):
+            pages[name] = (name, preface + "\n\n" + re.sub(r"^  ", "", body, flags=re.MULTILINE))
+        if len(parts) == 1:
+            pages[module.split(".")[0]] = (title, rest)
+    return pages
+
+
+def write_commands(root, folder):
+    pages = command_blocks(root)
+    folder.mkdir()
+    for name, (title, body) in pages.items():
+        (folder / f"{name}.rst").write_text(page_of(title, re.sub(r"^::$", ".. code-block:: cmake", body, flags=re.MULTILINE)))
+    body = "``find_package(PipeLink)`` gives these commands. Each page is the text at the top of the command's module.\n\n"
+    (folder / "index.rst").write_text(page_of("CMake commands", body + toctree(sorted(pages, key=str.lower))))
+
+
+# ---- clauses
+
+
+def clauses(tool):
+    text = subprocess.run([tool, "explain", "--list", "--format", "json"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return json.loads(text)["clauses"]
+
+
+def prose(text):
+    """Plain text as reStructuredText: `words` in backticks are literals."""
+    text = re.sub(r"([\\*|])", r"\\\1", text)
+    text = re.sub(r"(?<!`)`([^`]+)`(?!`)", r"``\1``", text)
+    return re.sub(r"(?<![`\w])(\w+)_(?!\w|`)", r"\1\\_", text)
+
+
+def write_clauses(root, tool, folder):
+    folder.mkdir()
+    found = clauses(tool)
+    for clause in found:
+        body = f"**Rule.** {prose(clause['rule'])}\n\n**Reason.** {prose(clause['reason'])}\n\n**Help.** {prose(clause['help'])}\n\n"
+        body += f"Exit status {1 if clause['kind'] in ('contract', 'linking') else 2}.\n\n"
+        example = root / "tests" / "diag" / "golden" / f"{clause['id']}.txt"
+        if example.exists():
+            body += "A message of this clause:\n\n" + code("none", example.read_text())
+        (folder / f"{clause['id']}.rst").write_text(page_of(f"{clause['id']}: {prose(clause['title'])}", body))
+    body = "Every message names the clause that it is about. ``pipelink explain`` prints the same text.\n\n"
+    for kind, title in KINDS.items():
+        body += heading(title, "-") + toctree([c["id"] for c in found if c["kind"] == kind])
+    (folder / "index.rst").write_text(page_of("Clauses", body))
+
+
+# ---- annotations
+
+
+def definitions(text):
+    """The macros of a header: {name: (parameters, body)}."""
+    joined = text.replace("\\\n", " ")
+    found = re.findall(r"^#define (PIPELINK_\w+)\(([^)]*)\)[ \t]*(.*)$", joined, re.MULTILINE)
+    return {name: (parameters, body) for name, parameters, body in found}
+
+
+def option_structs(text):
+    """{struct: [(name, type, default, meaning)]} of the *Options structs of records.h."""
+    found = {}
+    for name, body in re.findall(r"^struct (\w+Options) \{\n(.*?)(?:^  constexpr void write|^\};)", text, re.MULTILINE | re.DOTALL):
+        rows = []
+        for line in body.strip().split("\n"):
+            field = re.fullmatch(r"\s*([\w ]+?\*?) (\w+)(?: = (.*?))?;\s*///< (.*)", line)
+            if not field:
+                raise Fault(f"records.h: `{line.strip()}` of {name} has no comment that says what it means")
+            rows.append((field[2], OPTION_TYPES[field[1]], (field[3] or "").replace("Side::", "pipelink::"), field[4]))
+        found[name] = rows
+    return found
+
+
+def expanded(name, macros):
+    """A macro's body with those of the macros that it is made of, once each."""
+    seen, waiting, text = set(), [name], ""
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        text += macros[name][1] + " "
+        waiting += sorted(set(re.findall(r"PIPELINK_\w+", macros[name][1])) & set(macros))
+    return text
+
+
+def handle_functions(body):
+    """What the handle of an annotation can do, as it is declared."""
+    if "struct pipelink_handle_" not in body:
+        return []
+    found = re.findall(r"(template <[^>]+>\s+)?static __device__ __forceinline__ ([\w:]+(?:<\w+>)?\*?) (\w+)\(([^)]*)\)", body)
+    return ["{}{} {}({})".format(*(" ".join(part.split()) + (" " if part is template and part else "")
+                                   for part in (template, result, name, parameters))).replace("::pipelink::", "pipelink::")
+            for template, result, name, parameters in found]
+
+
+def documented(text):
+    """[(section, comment lines, the line that follows)] of a header's `///` comments."""
+    found, section, comment = [], "", []
+    for line in text.split("\n"):
+        divider = re.match(r"^// ---- (.+?) -+$", line)
+        if divider:
+            section = divider[1]
+        elif line.startswith("///"):
+            comment.append(line[3:].removeprefix(" "))
+        else:
+            if comment:
+                found.append((section, comment, line))
+            comment = []
+    return found
+
+
+def split_form(comment):
+    """The form, to the line that ends in `;` or `}`, and the prose after it."""
+    for position, line in enumerate(comment):
+        if line.endswith((";", "}")):
+            return "\n".join(comment[:position + 1]), " ".join(comment[position + 1:])
+    raise Fault(f"component.h: no line of the comment `{comment[0]} …` ends in `;` or `}}`, so it shows no form")
+
+
+def option_table(rows):
+    text = ".. list-table::\n   :header-rows: 1\n   :widths: 20 20 20 40\n\n"
+    for row in [("Option", "Value", "Default", "Meaning"), *rows]:
+        cells = row if row[0] == "Option" else (f"``.{row[0]}``", row[1], f"``{row[2]}``" if row[2] else "", prose(row[3]))
+        text += "".join(f"   {'*' if i == 0 else ' '} - {cell}".rstrip() + "\n" for i, cell in enumerate(cells))
+    return text + "\n"
+
+
+def annotations(root):
+    """[(section, name, form, prose, option rows, handle functions)]; every public macro has a comment."""
+    headers = root / "packager" / "sdk" / "include" / "pipelink"
+    text = (headers / "component.h").read_text()
+    macros, structs = definitions(text), option_structs((headers / "records.h").read_text())
+    found = []
+    for section, comment, line in documented(text):
+        name = re.match(r"#define (PIPELINK_(?!DETAIL)\w+)\(", line)
+        if not name:
+            continue
+        form, meaning = split_form(comment)
+        if not form.startswith(name[1] + "("):
+            raise Fault(f"component.h: the comment above {name[1]} begins with `{form}`")
+        body = expanded(name[1], macros)
+        used = [s for s in structs if s + "{" in body or s + " options" in body]
+        found.append((section, name[1], form, meaning, structs[used[0]] if used else [], handle_functions(body)))
+    undocumented = {m for m in macros if not m.startswith("PIPELINK_DETAIL")} - {a[1] for a in found}
+    if undocumented:
+        raise Fault(f"component.h: {', '.join(sorted(undocumented))} have no comment")
+    return found
+
+
+def device_operations(root):
+    """[(declaration, meaning)] of what device.h offers."""
+    text, found, scope = (root / "packager" / "sdk" / "include" / "pipelink" / "device.h").read_text(), [], []
+    pattern = re.compile(r"^namespace (\w+) \{|^\}  // namespace|((?:^///[^\n]*\n)+)(__device__ [^{]+?|struct \w+) \{", re.MULTILINE)
+    for match in pattern.finditer(text):
+        if match[1]:
+            scope.append(match[1])
+        elif match[2]:
+            comment = " ".join(line[3:].strip() for line in match[2].strip().split("\n"))
+            declaration = " ".join(match[3].replace("__device__ ", "").replace("__forceinline__ ", "").split())
+            qualified = re.sub(r"(\w+)(\(|$)", lambda m: "::".join([*scope, m[1]]) + m[2], declaration, count=1)
+            found.append((qualified, comment))
+        else:
+            scope.pop()
+    return found
+
+
+def write_annotations(root, path):
+    body = ("What a component's source can state. Options are designated initialisers, in the order of the table. The functions of a "
+            "handle are called on the annotation's name: ``stage.data(self)``. An expression is text over facts, such as "
+            "``\"tile_m * tile_k * 2\"``; :doc:`authoring` says which operators there are.\n\n")
+    section = ""
+    for where, name, form, meaning, options, functions in annotations(root):
+        if where != section:
+            section = where
+            body += heading(where[0].upper() + where[1:], "-")
+        body += heading(name, "~") + code("cuda", form.replace("…", "...")) + prose(meaning) + "\n\n"
+        if options:
+            body += option_table(options)
+        if functions:
+            body += "Handle:\n\n" + code("cuda", "\n".join(functions))
+    body += heading("Device operations", "-")
+    for declaration, meaning in device_operations(root):
+        body += code("cuda", declaration) + prose(meaning) + "\n\n"
+    path.write_text(page_of("Annotations", body))
+
+
+# ---- the tool
+
+
+def tool_help(tool, *command):
+    return subprocess.run([tool, *command, "--help"], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def subcommands(tool):
+    listed = tool_help(tool).split("Subcommands:\n")[1].split("\n\n")[0]
+    return re.findall(r"^  (\w+)", listed, re.MULTILINE)
+
+
+def write_help(tool, folder):
+    """One include for each subcommand, and one for the tool."""
+    folder.mkdir()
+    for name in ["pipelink", *subcommands(tool)]:
+        text = tool_help(tool, *([] if name == "pipelink" else [name]))
+        (folder / f"{name}.inc").write_text(code("none", text))
+
+
+def write_all(root, tool, folder):
+    write_commands(root, folder / "commands")
+    write_clauses(root, tool, folder / "clauses")
+    write_annotations(root, folder / "annotations.rst")
+    write_help(tool, folder / "help")
