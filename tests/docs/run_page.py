@@ -70,7 +70,9 @@ def check_used(page, files, texts):
     """Each file is named by another one or by a command; a project is built."""
     for name in files:
         others = [text for other, text in texts.items() if other != name]
-        if name == "CMakeLists.txt":
+        if Path(name).name == "CMakeLists.txt":
+            if not any(str(Path(name).parent) in text for text in others):  # `.`, or the folder of a second project
+                raise Failure(f"{page.name}: nothing uses the file {name}")
             if not any("cmake --build" in text for text in others):
                 raise Failure(f"{page.name}: the project is never built")
         elif not any(Path(name).name in text for text in others):
