@@ -5,10 +5,13 @@
 #include <set>
 #include <utility>
 
+#include "linker/place/antichain.h"
 #include "linker/place/clique.h"
 
 namespace pipelink::place {
 namespace {
+
+constexpr std::uint64_t kGlanceUnits = 300;  // for one search for a clique where flow can take over
 
 // The pairs (modulus, residue) that can give different cuts. Between two sizes modulo A, a larger residue is
 // better.
@@ -51,7 +54,14 @@ Cut strongest_cut(const Items& items, Allowance allowance, std::int64_t enough) 
       weight[items.group[i]] += cut_weight(items.size[i], items.align[i], modulus, residue);
     // Only a total above this improves on the best value so far.
     const std::int64_t floor = best.value > residue ? (best.value - residue - 1) / modulus + 1 : 0;
-    const Clique clique = heaviest_clique(items.between_groups, weight, allowance, floor);
+    // Searching is mostly cheap; where it is not, flow decides if the order permits.
+    const bool ordered = !items.order.empty();
+    Clique clique = heaviest_clique(
+        items.between_groups, weight,
+        Allowance(allowance.meter(), ordered ? std::min(kGlanceUnits, allowance.left()) : allowance.left()),
+        floor);
+    if (!clique.proven && ordered && !allowance.exhausted())
+      clique = heaviest_antichain(items.order, weight, allowance.meter());
     if (clique.members.empty()) continue;
     std::vector<int> members;
     for (std::size_t i = 0; i < items.count(); ++i)

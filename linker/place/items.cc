@@ -18,6 +18,7 @@ Items make_items(const Conflicts& conflicts, const std::vector<std::int64_t>& by
   items.conflict = conflicts.of;
   items.group = conflicts.group;
   items.between_groups = conflicts.between_groups;
+  items.order = conflicts.order;
   return items;
 }
 
@@ -25,6 +26,7 @@ Items subset(const Items& items, const std::vector<int>& keep) {
   Items part;
   part.unit = items.unit;
   part.between_groups = items.between_groups;
+  part.order = items.order;
   const std::size_t n = keep.size();
   part.conflict.assign(n, Bits(n));
   for (std::size_t i = 0; i < n; ++i) {

@@ -16,6 +16,7 @@ struct Items {
   std::vector<Bits> conflict;       ///< symmetric, without the diagonal
   std::vector<int> group;           ///< items of one group conflict with the same others, and with each other
   std::vector<Bits> between_groups;
+  std::vector<Bits> order;  ///< of groups, see Conflicts; may be empty
 
   std::size_t count() const { return size.size(); }
 };

@@ -1,5 +1,6 @@
 #include "linker/place/relation.h"
 
+#include <cstdint>
 #include <map>
 
 #include "linker/place/canonical.h"
@@ -7,8 +8,24 @@
 namespace pipelink::place {
 namespace {
 
-// Beyond this many iterations without a repetition, nothing is taken to be ordered across iterations.
-constexpr std::size_t kMostIterations = 256;
+// A relation whose pattern over the iterations is longer than this is not followed to its end: what it would
+// allow is not allowed.
+constexpr std::uint64_t kMostIterations = 4096;
+
+bool all(const std::vector<Bits>& relation, const Bits& from, const Bits& to) {
+  bool holds = true;
+  from.for_each([&](std::size_t p) { holds = holds && relation[p].contains(to); });
+  return holds;
+}
+
+bool transitive(const std::vector<Bits>& order) {
+  for (const Bits& after : order) {
+    bool holds = true;
+    after.for_each([&](std::size_t b) { holds = holds && after.contains(order[b]); });
+    if (!holds) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -30,8 +47,10 @@ Lifetimes::Lifetimes(const Problem& problem) {
 }
 
 // Orders only lead to the same or the next iteration, so that p of iteration i precedes q of iteration i + d
-// or not depending on d alone. The relation for d + 1 follows from the one for d: when one comes back, all
-// are known.
+// or not depending on d alone, and what p precedes at distance d + 1 follows from what it precedes at
+// distance d. So the sets become periodic, and from the first repetition on nothing new comes (Brent's method
+// finds it). The pattern can be longer than the number of phases: with cycles of 2, 3, 5 and 7 iterations it
+// has 210.
 void Lifetimes::unroll(const std::vector<Bits>& next) {
   const std::size_t n = before_.size();
   auto step = [&](const Bits& reached) {
@@ -43,23 +62,23 @@ void Lifetimes::unroll(const std::vector<Bits>& next) {
     });
     return result;
   };
-  std::vector<Bits> current(n, Bits(n));
+  later_.assign(n, Bits(n));
   for (std::size_t p = 0; p < n; ++p) {
-    current[p] = before_[p];
-    current[p].set(p);
-    current[p] = step(current[p]);
-  }
-  later_ = current;
-  std::map<std::vector<Bits>, bool> seen;
-  while (seen.emplace(current, true).second) {
-    if (seen.size() > kMostIterations) {
-      later_.assign(n, Bits(n));
-      return;
+    Bits current = before_[p];
+    current.set(p);
+    current = step(current);
+    Bits always = current, anchor = current;
+    std::uint64_t d = 1, next_anchor = 2;
+    for (; d < kMostIterations && !always.none(); ++d) {
+      current = step(current);
+      if (current == anchor) break;
+      always &= current;
+      if (d + 1 == next_anchor) {
+        anchor = current;
+        next_anchor *= 2;
+      }
     }
-    for (std::size_t p = 0; p < n; ++p) {
-      current[p] = step(current[p]);
-      later_[p] &= current[p];
-    }
+    if (d < kMostIterations) later_[p] = always;
   }
 }
 
@@ -72,14 +91,13 @@ Bits Lifetimes::phases(const Claim& claim) const {
   return result;
 }
 
+bool Lifetimes::precedes(const Bits& a, const Bits& b) const {
+  return all(before_, a, b);
+}
+
 bool Lifetimes::may_share(const Bits& a, const Bits& b) const {
   if (a.none() || b.none()) return false;
-  auto all = [](const std::vector<Bits>& relation, const Bits& from, const Bits& to) {
-    bool holds = true;
-    from.for_each([&](std::size_t p) { holds = holds && relation[p].contains(to); });
-    return holds;
-  };
-  if (!all(before_, a, b) && !all(before_, b, a)) return false;
+  if (!precedes(a, b) && !precedes(b, a)) return false;
   return later_.empty() || (all(later_, a, b) && all(later_, b, a));
 }
 
@@ -100,12 +118,18 @@ Conflicts conflicts_of(const Lifetimes& lifetimes, const std::vector<Bits>& live
   }
   const std::size_t m = sets.size(), n = lives.size();
   result.between_groups.assign(m, Bits(m));
+  result.order.assign(m, Bits(m));
   for (std::size_t i = 0; i < m; ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (!lifetimes.may_share(sets[i], sets[j])) {
         result.between_groups[i].set(j);
         result.between_groups[j].set(i);
+      } else if (lifetimes.precedes(sets[i], sets[j])) {
+        result.order[i].set(j);
+      } else {
+        result.order[j].set(i);
       }
+  if (!transitive(result.order)) result.order.clear();
   for (const Bits& live : lives) result.group.push_back(groups[live]);
   result.of.assign(n, Bits(n));
   for (std::size_t i = 0; i < n; ++i)

@@ -19,6 +19,9 @@ class Lifetimes {
   /// set, which stands for "always live".
   bool may_share(const Bits& a, const Bits& b) const;
 
+  /// All uses of a come before all uses of b of the same iteration.
+  bool precedes(const Bits& a, const Bits& b) const;
+
   /// A phase comes before itself within one iteration.
   bool cyclic() const;
 
@@ -35,6 +38,9 @@ struct Conflicts {
   std::vector<Bits> of;
   std::vector<int> group;
   std::vector<Bits> between_groups;  ///< without the diagonal; a group conflicts with itself
+  /// order[a] has b: groups a and b may share, and a comes first in an iteration. Empty unless this was
+  /// verified to be transitive; then cliques of conflicts are its antichains.
+  std::vector<Bits> order;
 };
 
 template <class T>

@@ -26,7 +26,7 @@ class Verifier {
   }
 
  private:
-  using Node = std::pair<std::string, int>;  // a phase in an iteration
+  using Names = std::set<std::string>;
 
   void report(std::string title, std::vector<LabelledFact> facts = {}) {
     Diagnostic d;
@@ -39,34 +39,51 @@ class Verifier {
     return {c.owner, c.name + " " + std::move(text), c.where};
   }
 
-  // What follows each phase of the first iteration, for as many iterations as can tell.
+  // What follows each phase: in its own iteration, and in every later one. Iterations are written out one by
+  // one until what is reached is what was reached before: from there on it repeats.
   void unroll() {
-    iterations_ = p_.loop ? 2 * static_cast<int>(p_.phases.size()) + 2 : 1;
-    std::map<std::string, std::vector<std::pair<std::string, int>>> next;
+    std::map<std::string, Names> now, later;
     for (const Phase& phase : p_.phases) {
-      for (const std::string& before : phase.after) next[before].emplace_back(phase.name, 0);
-      if (p_.loop)
-        for (const std::string& before : phase.after_previous) next[before].emplace_back(phase.name, 1);
+      for (const std::string& before : phase.after) now[before].insert(phase.name);
+      for (const std::string& before : phase.after_previous) later[before].insert(phase.name);
     }
-    for (const Phase& start : p_.phases) {
-      std::set<Node>& reached = after_[start.name];
-      std::vector<Node> todo{{start.name, 0}};
-      while (!todo.empty()) {
-        const Node node = todo.back();
-        todo.pop_back();
-        for (const auto& [name, later] : next[node.first]) {
-          const Node to{name, node.second + later};
-          if (to.second < iterations_ && reached.insert(to).second) todo.push_back(to);
-        }
+    const auto within = [&](const Names& from) {
+      Names reached;
+      std::vector<std::string> open(from.begin(), from.end());
+      while (!open.empty()) {
+        const std::string at = open.back();
+        open.pop_back();
+        for (const std::string& to : now[at])
+          if (reached.insert(to).second) open.push_back(to);
       }
+      return reached;
+    };
+    for (const Phase& start : p_.phases) {
+      Names reached = within({start.name});
+      follows_[start.name] = reached;
+      if (!p_.loop) continue;
+      reached.insert(start.name);
+      Names always;
+      bool first = true;
+      std::set<Names> seen;
+      while (first || !always.empty()) {
+        Names entered;
+        for (const std::string& at : reached) entered.insert(later[at].begin(), later[at].end());
+        reached = within(entered);
+        reached.insert(entered.begin(), entered.end());
+        if (first) always = reached;
+        first = false;
+        std::erase_if(always, [&](const std::string& name) { return !reached.count(name); });
+        if (!seen.insert(reached).second) break;
+      }
+      follows_later_[start.name] = always;
     }
   }
 
-  // All uses of a in iteration 0 before all uses of b in iteration `later`.
-  bool precedes(const Claim& a, const Claim& b, int later) const {
+  static bool precedes(const std::map<std::string, Names>& follows, const Claim& a, const Claim& b) {
     for (const std::string& x : a.live)
       for (const std::string& y : b.live)
-        if (!after_.at(x).count({y, later})) return false;
+        if (!follows.at(x).count(y)) return false;
     return true;
   }
 
@@ -74,9 +91,8 @@ class Verifier {
     if (a.live.empty() || b.live.empty()) return false;
     auto [it, fresh] = memo_.try_emplace({a.live, b.live}, false);
     if (fresh) {
-      bool ok = precedes(a, b, 0) || precedes(b, a, 0);
-      for (int d = 1; ok && d < iterations_; ++d) ok = precedes(a, b, d) && precedes(b, a, d);
-      it->second = ok;
+      const bool once = precedes(follows_, a, b) || precedes(follows_, b, a);
+      it->second = once && (!p_.loop || (precedes(follows_later_, a, b) && precedes(follows_later_, b, a)));
     }
     return it->second;
   }
@@ -225,8 +241,8 @@ class Verifier {
 
   const Problem& p_;
   const Solution& s_;
-  int iterations_ = 1;
-  std::map<std::string, std::set<Node>> after_;
+  std::map<std::string, Names> follows_;        // in the same iteration
+  std::map<std::string, Names> follows_later_;  // in every later iteration
   std::map<std::pair<std::vector<std::string>, std::vector<std::string>>, bool> memo_;
   std::map<std::string, int> depth_;
   Diagnostics found_;
