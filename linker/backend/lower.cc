@@ -49,7 +49,8 @@ std::string compile_glue(const LowerRequest& request, std::string& ltoir) {
   if (status != NVRTC_SUCCESS) {
     if (program == nullptr || api.log_size(program, &size) != NVRTC_SUCCESS) size = 0;
     const std::string log = text_of(size, [&](char* to) { api.log(program, to); });
-    return failure("T-NVRTC", log.empty() ? api.error_string(status) : log);
+    return failure(status == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE ? "T-TOOLKIT" : "T-NVRTC",
+                   log.empty() ? api.error_string(status) : log);
   }
   if (api.ltoir_size(program, &size) != NVRTC_SUCCESS)
     return failure("T-NVRTC", "no LTO-IR came of the glue");
@@ -176,6 +177,14 @@ ToolchainStatus toolchain_status() {
     std::string error;
     if (!Nvrtc::load(nvrtc, error) || !NvJitLink::load(nvjitlink, error))
       return json{{"error", error}}.dump();
+    // A compile shows whether what NVRTC loads by itself is there too.
+    LowerRequest request;
+    request.arch = "sm_90a";
+    request.glue = "__device__ int nothing;\n";
+    std::string ltoir;
+    if (const std::string wrong = compile_glue(request, ltoir); !wrong.empty())
+      return json{{"error", json::parse(wrong.substr(0, wrong.find('\n'))).value("log", "NVRTC failed")}}
+          .dump();
     int major = 0, minor = 0;
     unsigned link_major = 0, link_minor = 0;
     nvrtc.version(&major, &minor);

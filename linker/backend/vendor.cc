@@ -14,10 +14,16 @@ SharedLibrary SharedLibrary::open(const char* file, std::string& error) {
     if (folder == nullptr) continue;
     const std::string path = *folder != '\0' ? std::string(folder) + "/" + file : std::string(file);
     library.handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library.handle_ != nullptr) return library;
+    if (library.handle_ == nullptr) continue;
+    library.folder_ = folder;
+    return library;
   }
   error = std::string(file) + " cannot be loaded from the CUDA toolkit's library folder";
   return library;
+}
+
+void SharedLibrary::preload(const std::string& file) const {
+  if (!folder_.empty()) dlopen((folder_ + "/" + file).c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
 void* SharedLibrary::symbol(const char* name) const {
@@ -37,14 +43,20 @@ bool find(const SharedLibrary& library, const char* name, F& function, std::stri
 
 bool Nvrtc::load(Nvrtc& api, std::string& error) {
   const SharedLibrary library = SharedLibrary::open("libnvrtc.so.13", error);
-  return library && find(library, "nvrtcVersion", api.version, error) &&
-         find(library, "nvrtcGetErrorString", api.error_string, error) &&
-         find(library, "nvrtcCreateProgram", api.create, error) &&
-         find(library, "nvrtcCompileProgram", api.compile, error) &&
-         find(library, "nvrtcGetProgramLogSize", api.log_size, error) &&
-         find(library, "nvrtcGetProgramLog", api.log, error) &&
-         find(library, "nvrtcGetLTOIRSize", api.ltoir_size, error) &&
-         find(library, "nvrtcGetLTOIR", api.ltoir, error);
+  const bool whole = library && find(library, "nvrtcVersion", api.version, error) &&
+                     find(library, "nvrtcGetErrorString", api.error_string, error) &&
+                     find(library, "nvrtcCreateProgram", api.create, error) &&
+                     find(library, "nvrtcCompileProgram", api.compile, error) &&
+                     find(library, "nvrtcGetProgramLogSize", api.log_size, error) &&
+                     find(library, "nvrtcGetProgramLog", api.log, error) &&
+                     find(library, "nvrtcGetLTOIRSize", api.ltoir_size, error) &&
+                     find(library, "nvrtcGetLTOIR", api.ltoir, error);
+  if (!whole) return false;
+  // NVRTC opens this one by its bare name, and only the system's own folders are searched for it.
+  int major = 0, minor = 0;
+  api.version(&major, &minor);
+  library.preload("libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor));
+  return true;
 }
 
 bool NvJitLink::load(NvJitLink& api, std::string& error) {

@@ -17,8 +17,11 @@ class SharedLibrary {
   static SharedLibrary open(const char* file, std::string& error);
   explicit operator bool() const { return handle_ != nullptr; }
   void* symbol(const char* name) const;
+  /// Loads another library of the same folder, if there is one, so that this one finds it by its name.
+  void preload(const std::string& file) const;
 
  private:
+  std::string folder_;
   void* handle_ = nullptr;
 };
 
