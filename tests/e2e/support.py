@@ -83,8 +83,8 @@ def listing(folder):
 class Linked:
     """What one link wrote, read back."""
 
-    def __init__(self, folder, name):
-        stem = folder / f"{name}.{ARCH}"
+    def __init__(self, folder, name, arch=ARCH):
+        stem = folder / f"{name}.{arch}"
         self.folder, self.name = folder, name
         self.cubin, self.launch = Path(f"{stem}.cubin").read_bytes(), Path(f"{stem}.launch").read_bytes()
         self.glue, self.map_bytes = Path(f"{stem}.glue.cu").read_bytes(), Path(f"{stem}.map.json").read_bytes()
@@ -114,7 +114,7 @@ class Tools:
 
     def __init__(self, options):
         self.pipelink, self.nvcc, self.include, self.work = options.pipelink, options.nvcc, options.include, options.work
-        self.packages = {}
+        self.packages, self.arch = {}, ARCH
 
     def tool(self, *arguments, timeout=60, cwd=None, env=None):
         return run([self.pipelink, *arguments], timeout, cwd, env)
@@ -127,18 +127,18 @@ class Tools:
     def compile(self, source, output, *options, mode=None, cwd=None, timeout=120):
         """A component's object, unless `mode` says what else nvcc should make."""
         mode = mode or ["-rdc=true", "-fatbin", "--compress-mode=none",
-                        "--generate-code=arch=compute_90a,code=[compute_90a,lto_90a]"]
+                        "--generate-code=arch=compute_{0},code=[compute_{0},lto_{0}]".format(self.arch.removeprefix("sm_"))]
         done = run([self.nvcc, "-std=c++20", "-I", self.include, "-I", COMPONENTS, *mode, *options, "-o", output, source],
                    timeout, cwd)
         check(done.status == 0, f"nvcc failed: {done}")
         return done
 
     def pack(self, name, objects, output, *options):
-        return self.tool("pack", "--name", name, "--version", "1.0", "--arch", ARCH, *options, "-o", output, *objects)
+        return self.tool("pack", "--name", name, "--version", "1.0", "--arch", self.arch, *options, "-o", output, *objects)
 
     def package(self, name, *options, source=None, variant=""):
         """Compiles and packs a component of components/ or the text `source`; returns the .plk."""
-        key = (name, options, source)
+        key = (name, options, source, self.arch)
         if key in self.packages:
             return self.packages[key]
         folder = fresh(self.work / "packages" / (name + variant + (f".{len(self.packages)}" if options or source else "")))
@@ -152,7 +152,7 @@ class Tools:
             library = folder / f"{name}.host.a"
             library.write_bytes(b"!<arch>\n")  # the packager records name and digest only
             host = ["--host-library", library]
-        package = folder / f"{name}.{ARCH}.plk"
+        package = folder / f"{name}.{self.arch}.plk"
         done = self.pack(name, [folder / f"{name}.fatbin"], package, *host)
         check(done.status == 0, f"packing {name} failed: {done}")
         self.packages[key] = package
@@ -175,15 +175,15 @@ class Tools:
     def linked(self, name, components, output=None, **keys):
         """Writes a composition and links it. `components`: packages, or (package, instance name)."""
         folder = fresh(output or self.work / f"link.{name}.{len(list(self.work.glob('link.*')))}")
-        file = write_composition(folder / "in" / "composition.json", name, components, **keys)
+        file = write_composition(folder / "in" / "composition.json", name, components, **{"arch": self.arch, **keys})
         done = self.link(file, folder / "out")
         check(done.status == 0, f"linking {name} failed: {done}")
-        return Linked(folder / "out", name)
+        return Linked(folder / "out", name, self.arch)
 
     def refused(self, name, components, clause, **keys):
         """The text of the diagnostics of a link that must fail with `clause`."""
         folder = fresh(self.work / f"refused.{name}.{len(list(self.work.glob('refused.*')))}")
-        file = write_composition(folder / "composition.json", name, components, **keys)
+        file = write_composition(folder / "composition.json", name, components, **{"arch": self.arch, **keys})
         out = fresh(folder / "out")
         done = self.link(file, out)
         check(f"error[{clause}]" in done.err, f"expected {clause}: {done}")

@@ -134,6 +134,20 @@ def not_inlined(tools):
     check(cubin.Kernel(linked.cubin, "divides").functions, "a division links")
 
 
+def bulk_copies(tools):
+    """On sm_120a a bulk tensor copy to .shared::cluster becomes a call, and one to .shared::cta does not."""
+    tools.arch = "sm_120a"
+    copy = """
+  const unsigned to = room.address(self), done = ready.address(self);
+  asm volatile("cp.async.bulk.tensor.2d.shared::%s.global.tile.mbarrier::complete_tx::bytes [%%0], [%%1, {%%3, %%3}], [%%2];" ::"r"(to),
+               "l"(out), "r"(done), "r"(0) : "memory");"""
+    claims = "PIPELINK_BUFFER(room, .bytes = 4096, .align = 1024);\nPIPELINK_MBARRIERS(ready, .count = 1, .arrivals = 1);\n"
+    tools.linked("block", [probe(tools, copy % "cta", claims)])
+    text = tools.refused("cluster", [probe(tools, copy % "cluster", claims)], "L-GATE")
+    check("__cuda_syscall_cp_async_bulk_tensor" in text, f"the gate does not name the call: {text}")
+    tools.arch = "sm_90a"
+
+
 def unchecked(tools):
     """What nvJitLink lets pass, and the linker therefore checks: signatures, and one name of two bodies."""
     vendor = NvJitLink(tools.nvcc)
@@ -149,5 +163,5 @@ def unchecked(tools):
 
 
 if __name__ == "__main__":
-    sys.exit(main({f.__name__: f for f in (records, ltoir_header, handles, large_shared, set_registers, glue_order, spills, not_inlined,
+    sys.exit(main({f.__name__: f for f in (records, ltoir_header, handles, large_shared, set_registers, glue_order, spills, not_inlined, bulk_copies,
                                            unchecked)}, __doc__))

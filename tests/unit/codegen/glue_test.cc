@@ -76,6 +76,34 @@ TEST_CASE("a guarded composition has a limit, and nothing else is different") {
   CHECK(plain.replace(at, zero.size(), "{ return 100000000ull; }") == guarded);
 }
 
+TEST_CASE("tensor memory is allocated once for all claims, and freed after all roles") {
+  const auto edit = [](Contract& c) {
+    c.tensor_memory.push_back({"cells", {"caller.cu", 9}, expression("size"), {}});
+  };
+  Composition composition =
+      compose({{caller().change(edit), "a"}, {caller().change(edit), "b"}, {callee("callee"), ""}},
+              {{}, {{"b.size", "128"}}});
+  CHECK_FALSE(holds(glue_of(compose({{caller(), ""}, {callee("callee"), ""}})), "tcgen05"));
+  composition.arch = "sm_100a";
+  const std::string text = glue_of(composition);
+  // Columns 0 to 127 and 128 to 191, or 64 to 191 and 0 to 63; the allocation is a power of two.
+  const bool wide_first = holds(text, "+ 128u; default:");
+  CHECK(holds(text, wide_first ? "+ 0u; }" : "+ 0u; default:"));
+  CHECK(holds(text, "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 256;"));
+  const std::size_t roles = text.find("pl__caller__role__run(pipelink::Self{0, parameters.bytes})"),
+                    sync = text.find("__syncthreads();", roles), free = text.find("tcgen05.dealloc", sync);
+  CHECK(text.find("tcgen05.alloc") < text.find("__syncthreads();"));
+  REQUIRE(roles != std::string::npos);
+  REQUIRE(sync != std::string::npos);
+  CHECK(free != std::string::npos);
+  composition.launch.blocks_per_sm = 4;  // 128 columns each
+  Outcome<Bindings> bindings = bind(composition);
+  REQUIRE(bindings);
+  const Outcome<Plan> refused = plan(composition, *bindings);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.diagnostics[0].clause == "L-COLUMNS");
+}
+
 TEST_CASE("a cluster is synchronised at both ends") {
   Composition composition = compose({{caller(), ""}, {callee("callee"), ""}});
   composition.launch.cluster[0] = 2;

@@ -229,6 +229,19 @@ error[L-WARPS]: the roles need more threads than a block has
 )");
 }
 
+TEST_CASE("amounts: columns of tensor memory are a power of two") {
+  const auto edit = [](Contract& c) {
+    c.tensor_memory.push_back({"cells", {"gemm.cu", 20}, expression("n * 32"), {}});
+  };
+  CHECK(messages(compose({{gemm().settable("n", 3, {2, 3}).change(edit), ""}})) ==
+        R"(error[P-VALUE]: columns of the tensor memory `gemm.cells` is out of range
+  gemm: states columns as `n * 32` = 96 (gemm.cu:20)
+  gemm: `n` is 3 (gemm.cu:2)
+  = reason: 96 with n = 3, must be a power of two from 32 to 512
+  = help: SET gemm.n=2
+)");
+}
+
 TEST_CASE("amounts: zero, negative, too large, not computable") {
   const Component a = gemm()
                           .settable("n", 0, {0, 1, 2})

@@ -79,6 +79,9 @@ void add_shared(contract::Contract& c) {
   Mbarriers& done = add(c.mbarriers, "done", 60);
   done.count.number = 2;
   done.arrivals.number = 1;
+  TensorMemory& cells = add(c.tensor_memory, "cells", 62);
+  cells.columns.expression = "tile_m * 2";
+  cells.live = {"work"};
   NamedBarrier& sync = add(c.named_barriers, "sync", 61);
   sync.threads.number = 128;
   sync.live = {"work"};

@@ -38,6 +38,17 @@ void each_value(const Json& json, const Json::json_pointer& at, std::vector<Json
 
 TEST_SUITE_BEGIN("json");
 
+TEST_CASE("a list that came later is absent when it is empty") {
+  Contract contract = test::sample_contract();
+  CHECK(to_json(contract).find("\"tensor_memory\"") != std::string::npos);
+  contract.tensor_memory.clear();
+  const std::string text = to_json(contract);
+  CHECK(text.find("\"tensor_memory\"") == std::string::npos);
+  Outcome<Contract> read = from_json(text, "contract.json");
+  REQUIRE(read);
+  CHECK(read->tensor_memory.empty());
+}
+
 TEST_CASE("round trip") {
   Contract contract = test::sample_contract();
   contract.mutable_data = {"counter"};

@@ -163,6 +163,10 @@ TEST_CASE("what the authoring headers write is read") {
   CHECK(accepted(written("named_barrier", detail::NamedBarrierOptions{128, "load"}))
             .named_barriers[0]
             .threads.number == 128);
+  const TensorMemory memory =
+      accepted(written("tensor_memory", detail::TensorMemoryOptions{"2 * tile_n", "load"})).tensor_memory[0];
+  CHECK(memory.columns == Amount{0, "2 * tile_n"});
+  CHECK(memory.live == std::vector<std::string>{"load"});
   detail::TensorOptions tensor;
   tensor.element = "f32";
   tensor.tile = {64, 256};

@@ -107,6 +107,12 @@ TEST_CASE("entries") {
   CHECK(only([](Contract& c) { c.named_barriers[0].threads.number = 100; }) ==
         "P-VALUE threads of named_barrier sync is out of range | 100 is not a multiple of 32");
   CHECK(only([](Contract& c) {
+          c.tensor_memory[0].columns = Amount{96, ""};
+        }) == "P-VALUE columns of tensor_memory cells is out of range | 96 is not a power of two");
+  CHECK(only([](Contract& c) {
+          c.tensor_memory[0].columns = Amount{1024, ""};
+        }) == "P-VALUE columns of tensor_memory cells is out of range | 1024 is not between 32 and 512");
+  CHECK(only([](Contract& c) {
           c.requirements[0].expression = "tile_m >";
         }).starts_with("P-EXPRESSION expression of requirement whole is not an expression | "));
 }
