@@ -68,7 +68,7 @@ __device__ __forceinline__ void fence_proxy_async() {
 }
 
 /// Where a producer or consumer stands in a ring: the stage, and the parity of its full barrier's current
-/// phase.
+/// phase. advance(stages) goes on to the next stage.
 struct RingCursor {
   std::uint32_t stage = 0;
   std::uint32_t parity = 0;
