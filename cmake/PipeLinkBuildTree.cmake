@@ -5,6 +5,7 @@ PipeLinkBuildTree
 For PipeLink's own tree: included from the top-level directory after the tool's target exists, it gives the commands that
 ``find_package(PipeLink)`` gives elsewhere, enables CUDA, and defines ``pipelink_cutlass`` (CUTLASS and CuTe headers) if
 ``./ci/setup`` or the user installed them.
+Internal: ``find_package(PipeLink)`` has no use for it.
 #]=======================================================================]
 
 foreach(_pipelink_module IN ITEMS Toolkit Component Composition Install Bundle)

@@ -2,7 +2,8 @@
 PipeLinkChecks
 --------------
 
-What PipeLink's commands check about their arguments. Internal: the names begin with ``_pipelink``.
+What PipeLink's commands check about their arguments.
+Internal: the names begin with ``_pipelink``.
 An error names the command, the offending word and what would be right.
 #]=======================================================================]
 

@@ -8,8 +8,6 @@ import re
 import subprocess
 from pathlib import Path
 
-# Modules whose blocks are for readers of the modules only.
-INTERNAL_MODULES = {"PipeLinkChecks.cmake", "PipeLinkBuildTree.cmake"}
 KINDS = {"contract": "Packing: one contract, or a contract against its object",
          "linking": "Linking: contracts against each other, placement, gate",
          "input": "Input and output", "toolchain": "Toolchain", "usage": "Command line"}
@@ -49,7 +47,7 @@ def module_blocks(root):
     blocks = {}
     for path in sorted([*(root / "cmake").glob("PipeLink*.cmake"), root / "cmake" / "PipeLinkConfig.cmake.in"]):
         block = re.search(r"^#\[(=*)\[\.rst:\n(.*?)^#\]\1\]", path.read_text(), re.MULTILINE | re.DOTALL)
-        if block and path.name not in INTERNAL_MODULES:
+        if block and "\nInternal: " not in block[2]:  # those are for readers of the modules
             blocks[path.name] = block[2]
     return blocks
 

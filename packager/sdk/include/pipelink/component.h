@@ -216,7 +216,7 @@
 /// PIPELINK_TENSOR_MEMORY(name, .columns = 256);
 /// Columns of tensor memory (sm_100 and its kin), all 128 lanes of them: a power of two from 32 to 512. The
 /// kernel allocates them before the roles begin and frees them when all roles have returned: by then all
-/// tcgen05 operations must be done. Handle: name.address(self), the address of lane 0 of the first column.
+/// tcgen05 operations must be done. The handle's address is that of lane 0 of the first column.
 #define PIPELINK_TENSOR_MEMORY(NAME, ...)                                                   \
   PIPELINK_DETAIL_RECORD(tensor_memory, NAME,                                               \
                          ::pipelink::detail::TensorMemoryOptions{__VA_ARGS__}.write(w);)    \
