@@ -1,6 +1,7 @@
 #include "linker/place/exact.h"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_set>
 
 #include "linker/place/bound.h"
@@ -14,8 +15,8 @@ namespace {
 // for later.
 class Search {
  public:
-  Search(const Items& items, std::int64_t end, Allowance& allowance)
-      : items_(items), end_(end), allowance_(allowance), n_(items.count()) {
+  Search(const Items& items, std::int64_t end, Preference preference, Allowance& allowance)
+      : items_(items), end_(end), allowance_(allowance), n_(items.count()), preference_(preference) {
     offset_.assign(n_, -1);
     earliest_.assign(n_, 0);
     for (Cut& cut : many_cuts(items_, 96)) {
@@ -32,6 +33,10 @@ class Search {
     neighbours_.resize(n_);
     for (std::size_t i = 0; i < n_; ++i)
       items_.conflict[i].for_each([&](std::size_t j) { neighbours_[i].push_back(static_cast<int>(j)); });
+    for (std::size_t i = 0; i < n_; ++i) {
+      load_.push_back(items_.size[i]);
+      for (int j : neighbours_[i]) load_[i] += items_.size[j];
+    }
     twin_.assign(n_, -1);
     for (std::size_t i = 0; i < n_; ++i)
       for (std::size_t j = i; j-- > 0;)
@@ -114,10 +119,22 @@ class Search {
       candidates.push_back({item, slack});
     }
     std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& x, const Candidate& y) {
-      if (earliest_[x.item] != earliest_[y.item] && x.slack == y.slack)
-        return earliest_[x.item] < earliest_[y.item];
-      if (x.slack != y.slack) return x.slack < y.slack;
-      return items_.size[x.item] > items_.size[y.item];
+      const int a = x.item, b = y.item;
+      switch (preference_) {
+        case Preference::kTightest:
+          break;
+        case Preference::kLowest:
+          if (earliest_[a] != earliest_[b]) return earliest_[a] < earliest_[b];
+          break;
+        case Preference::kLargest:
+          if (items_.size[a] != items_.size[b]) return items_.size[a] > items_.size[b];
+          break;
+        case Preference::kLoaded:
+          if (load_[a] != load_[b]) return load_[a] > load_[b];
+          break;
+      }
+      return std::tuple(x.slack, earliest_[a], -items_.size[a]) <
+             std::tuple(y.slack, earliest_[b], -items_.size[b]);
     });
     for (const Candidate& c : candidates) {
       if (place(c.item, placed)) return true;
@@ -153,12 +170,13 @@ class Search {
       return static_cast<std::size_t>(p.first);
     }
   };
-  static constexpr std::size_t kMostMemo = 2'000'000;
+  static constexpr std::size_t kMostMemo = 250'000;
 
-  const Items& items_;
+  const Items items_;
   const std::int64_t end_;
   Allowance& allowance_;
   const std::size_t n_;
+  const Preference preference_;
   Offsets offset_;                      // −1: not placed
   std::vector<std::int64_t> earliest_;  // aligned end of the conflicting items placed so far
   std::vector<Cut> cuts_;
@@ -166,15 +184,94 @@ class Search {
   std::vector<std::int64_t> top_;   // highest end of a cut's members that are placed
   std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> in_cuts_;
   std::vector<std::vector<int>> neighbours_;
-  std::vector<int> twin_;  // the one before among interchangeable items
+  std::vector<std::int64_t> load_;  // bytes of an item and of all that conflict with it
+  std::vector<int> twin_;           // the one before among interchangeable items
   std::unordered_set<std::pair<std::uint64_t, std::uint64_t>, Hash> memo_;
   bool stopped_ = false;
 };
 
+// Whether item i fits wherever its neighbours lie: each of them keeps it from so many of its possible
+// offsets, and there are more.
+bool always_fits(const Items& items, std::size_t i, std::int64_t end, const Bits& among) {
+  const std::int64_t size = items.size[i], align = items.align[i];
+  if (size > end) return false;
+  std::int64_t possible = (end - size) / align + 1;
+  items.conflict[i].for_each([&](std::size_t j) {
+    if (!among.test(j)) return;
+    const std::int64_t other = items.size[j];
+    possible -= items.align[j] >= align ? (size + align - 1) / align + (other + align - 1) / align - 1
+                                        : (size + other + align - 2) / align;
+  });
+  return possible > 0;
+}
+
+// The lowest offset at which nothing that was placed is in the way.
+std::int64_t lowest_free(const Items& items, std::size_t i, const Offsets& offset) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> taken;
+  items.conflict[i].for_each([&](std::size_t j) {
+    if (offset[j] >= 0) taken.emplace_back(offset[j], offset[j] + items.size[j]);
+  });
+  std::sort(taken.begin(), taken.end());
+  std::int64_t at = 0;
+  for (auto [begin, end] : taken) {
+    if (at + items.size[i] <= begin) break;
+    at = std::max(at, align_up(end, items.align[i]));
+  }
+  return at;
+}
+
+// The parts of `among` that no conflict connects.
+std::vector<std::vector<int>> components(const Items& items, Bits among) {
+  std::vector<std::vector<int>> result;
+  for (std::size_t first = 0; first < items.count(); ++first) {
+    if (!among.test(first)) continue;
+    std::vector<int> part{static_cast<int>(first)};
+    among.reset(first);
+    for (std::size_t k = 0; k < part.size(); ++k)
+      items.conflict[part[k]].for_each([&](std::size_t j) {
+        if (!among.test(j)) return;
+        among.reset(j);
+        part.push_back(static_cast<int>(j));
+      });
+    std::sort(part.begin(), part.end());
+    result.push_back(std::move(part));
+  }
+  return result;
+}
+
 }  // namespace
 
-Answer fits_exactly(const Items& items, std::int64_t end, Offsets& found, Allowance allowance) {
-  return Search(items, end, allowance).run(found);
+Answer fits_exactly(const Items& items, std::int64_t end, Offsets& found, Allowance allowance,
+                    Preference preference) {
+  const std::size_t n = items.count();
+  Bits left(n);
+  for (std::size_t i = 0; i < n; ++i) left.set(i);
+  std::vector<std::size_t> set_aside;
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < n; ++i)
+      if (left.test(i) && always_fits(items, i, end, left)) {
+        left.reset(i);
+        set_aside.push_back(i);
+        more = true;
+      }
+    allowance.meter().steps(n * n / 8 + 1);
+  }
+  Offsets offset(n, -1);
+  bool unknown = false;
+  for (const std::vector<int>& part : components(items, left)) {
+    Offsets placed;
+    const Answer answer = Search(subset(items, part), end, preference, allowance).run(placed);
+    if (answer == Answer::kNo) return Answer::kNo;
+    unknown = unknown || answer == Answer::kUnknown;
+    if (answer == Answer::kYes)
+      for (std::size_t k = 0; k < part.size(); ++k) offset[part[k]] = placed[k];
+  }
+  if (unknown) return Answer::kUnknown;
+  for (std::size_t k = set_aside.size(); k-- > 0;)
+    offset[set_aside[k]] = lowest_free(items, set_aside[k], offset);
+  found = std::move(offset);
+  return Answer::kYes;
 }
 
 }  // namespace pipelink::place

@@ -8,7 +8,14 @@
 
 namespace pipelink::place {
 
+/// Which items the search tries first. The answer does not depend on it, but the time does, so that short
+/// attempts in several ways are better than a long one.
+enum class Preference { kTightest, kLowest, kLargest, kLoaded };
+inline constexpr Preference kPreferences[] = {Preference::kTightest, Preference::kLowest,
+                                              Preference::kLargest, Preference::kLoaded};
+
 /// On kYes, `found` holds a placement. kUnknown if the allowance ran out.
-Answer fits_exactly(const Items& items, std::int64_t end, Offsets& found, Allowance allowance);
+Answer fits_exactly(const Items& items, std::int64_t end, Offsets& found, Allowance allowance,
+                    Preference preference = Preference::kTightest);
 
 }  // namespace pipelink::place

@@ -29,13 +29,13 @@ class Meter {
 class Allowance {
  public:
   Allowance(Meter& meter, std::uint64_t units)
-      : meter_(meter), stop_(meter.used() + std::min(units, meter.left())) {}
-  Meter& meter() { return meter_; }
-  bool exhausted() const { return meter_.used() >= stop_; }
-  std::uint64_t left() const { return stop_ - std::min(stop_, meter_.used()); }
+      : meter_(&meter), stop_(meter.used() + std::min(units, meter.left())) {}
+  Meter& meter() { return *meter_; }
+  bool exhausted() const { return meter_->used() >= stop_; }
+  std::uint64_t left() const { return stop_ - std::min(stop_, meter_->used()); }
 
  private:
-  Meter& meter_;
+  Meter* meter_;
   std::uint64_t stop_;
 };
 

@@ -12,12 +12,18 @@ constexpr int kPushesToFit = 40;  // for each greedy order
 constexpr int kPushesToTighten = 100;
 constexpr std::uint64_t kBoundUnits = 100'000;     // for one bound
 constexpr std::uint64_t kSearchUnits = 1'500'000;  // for one late-acceptance search
-constexpr std::uint64_t kExactUnits = 400'000;     // for one branch and bound, second attempt
-constexpr std::uint64_t kGlanceUnits = 10'000;     // for one branch and bound, first attempt
 constexpr std::uint64_t kProofUnits = 2'000'000;   // for one Z3 query
+
+// For one branch and bound: short attempts with every preference first, then longer ones.
+constexpr std::uint64_t kExactUnits[] = {4'000, 40'000, 400'000};
 
 Allowance part(Allowance& allowance, std::uint64_t units) {
   return Allowance(allowance.meter(), std::min(units, allowance.left()));
+}
+
+// Units for one question to the searches, or for tightening: about a second for a hundred items.
+std::uint64_t effort(const Items& items) {
+  return std::clamp<std::uint64_t>(60 * items.count() * items.count(), 500'000, 4'000'000);
 }
 
 std::uint64_t rounds_for(const Items& items) {
@@ -26,7 +32,8 @@ std::uint64_t rounds_for(const Items& items) {
 
 }  // namespace
 
-Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance allowance) {
+Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance whole) {
+  Allowance allowance = whole;
   Packed result;
   if (items.count() == 0) {
     result.answer = Answer::kYes;
@@ -59,30 +66,32 @@ Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance a
     if (allowance.exhausted()) break;
   }
   result.cut = {};
-  const bool searchable = items.count() <= kMostForSearch;
+  allowance = part(allowance, effort(items) / 2);
   auto search = [&](std::uint64_t rounds) {
     const bool found = search_orders(items, end, rounds, best, part(allowance, kSearchUnits));
     lowest = footprint_of(items, best);
     return found;
   };
-  auto exact = [&](std::uint64_t units) {
-    result.answer = fits_exactly(items, end, best, part(allowance, units));
-    return result.answer;
-  };
-  if (search(rounds_for(items) / 10)) return yes();
-  if (searchable && exact(kGlanceUnits) != Answer::kUnknown)
-    return result.answer == Answer::kYes ? yes() : result;
-  if (search(rounds_for(items))) return yes();
-  if (searchable && exact(kExactUnits) != Answer::kUnknown)
-    return result.answer == Answer::kYes ? yes() : result;
-  if (items.count() <= kMostForProof) {
-    result.answer = fits_by_z3(items, end, best, part(allowance, kProofUnits));
+  std::uint64_t rounds = rounds_for(items) / 10;
+  for (const std::uint64_t units : kExactUnits) {
+    if (search(rounds)) return yes();
+    rounds = rounds_for(items);
+    for (const Preference preference : kPreferences) {
+      result.answer = fits_exactly(items, end, best, part(allowance, units), preference);
+      if (result.answer == Answer::kYes) return yes();
+      if (result.answer == Answer::kNo || allowance.exhausted()) break;
+    }
+    if (result.answer == Answer::kNo || allowance.exhausted()) break;
+  }
+  if (result.answer == Answer::kUnknown && items.count() <= kMostForProof) {
+    result.answer = fits_by_z3(items, end, best, part(whole, kProofUnits));
     if (result.answer == Answer::kYes) return yes();
   }
   return result;
 }
 
-Tightest tighten(const Items& items, const Offsets& start, Allowance allowance) {
+Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
+  Allowance allowance = whole;
   Tightest t;
   t.offset = start;
   settle(items, t.offset, allowance.meter());
@@ -111,25 +120,25 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance allowance) 
 
   // Raise the bound or lower the footprint until they meet, or neither moves.
   auto ask = [&](std::int64_t end, std::uint64_t units) {
-    Offsets found;
-    const Answer answer = fits_exactly(items, end, found, part(allowance, units));
-    if (answer == Answer::kYes) take(std::move(found));
-    if (answer == Answer::kNo) t.bound = std::max(t.bound, end + 1);
-    return answer;
+    for (const Preference preference : kPreferences) {
+      Offsets found;
+      const Answer answer = fits_exactly(items, end, found, part(allowance, units), preference);
+      if (answer == Answer::kYes) take(std::move(found));
+      if (answer == Answer::kNo) t.bound = std::max(t.bound, end + 1);
+      if (answer != Answer::kUnknown) return true;
+    }
+    return false;
   };
-  const bool searchable = items.count() <= kMostForSearch;
-  if (searchable) {
-    if (ask(t.bound, kGlanceUnits) == Answer::kYes) return t;
-    while (t.bound < t.footprint && ask((t.bound + t.footprint - 1) / 2, kGlanceUnits) != Answer::kUnknown) {
+  allowance = part(allowance, effort(items));
+  for (const std::uint64_t units : kExactUnits) {
+    ask(t.bound, units);
+    while (t.bound < t.footprint && ask((t.bound + t.footprint - 1) / 2, units)) {
     }
-    while (t.bound < t.footprint && ask(t.footprint - 1, kGlanceUnits) == Answer::kYes) {
+    while (t.bound < t.footprint && ask(t.footprint - 1, units)) {
     }
-    if (t.bound >= t.footprint) return t;
+    if (t.bound >= t.footprint || search(rounds_for(items)) || allowance.exhausted()) break;
   }
-  if (search(rounds_for(items))) return t;
-  if (searchable)
-    while (t.bound < t.footprint && ask(t.footprint - 1, kExactUnits) == Answer::kYes) {
-    }
+  allowance = whole;
   if (items.count() <= kMostForProof)
     while (t.bound < t.footprint) {
       Offsets found;

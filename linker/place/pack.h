@@ -19,7 +19,7 @@ struct Packed {
 
 /// Is there a placement that ends at `end` or below? `hint` is an order that was good for similar sizes; may
 /// be empty.
-Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance allowance);
+Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance whole);
 
 struct Tightest {
   Offsets offset;
@@ -28,10 +28,9 @@ struct Tightest {
 };
 
 /// Makes a placement tighter, down to a proven optimum if the allowance permits.
-Tightest tighten(const Items& items, const Offsets& start, Allowance allowance);
+Tightest tighten(const Items& items, const Offsets& start, Allowance whole);
 
-/// Exact search and proof are tried up to these numbers of items.
-inline constexpr std::size_t kMostForSearch = 80;
+/// Z3 is asked up to this number of items.
 inline constexpr std::size_t kMostForProof = 64;
 
 }  // namespace pipelink::place
