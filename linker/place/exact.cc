@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "linker/place/bound.h"
+#include "linker/place/random.h"
 
 namespace pipelink::place {
 namespace {
@@ -15,8 +16,14 @@ namespace {
 // for later.
 class Search {
  public:
-  Search(const Items& items, std::int64_t end, Preference preference, Allowance& allowance)
-      : items_(items), end_(end), allowance_(allowance), n_(items.count()), preference_(preference) {
+  Search(const Items& items, std::int64_t end, Preference preference, std::uint64_t seed,
+         Allowance& allowance)
+      : items_(items),
+        end_(end),
+        allowance_(allowance),
+        n_(items.count()),
+        preference_(preference),
+        random_(seed) {
     offset_.assign(n_, -1);
     earliest_.assign(n_, 0);
     for (Cut& cut : many_cuts(items_, 96)) {
@@ -70,9 +77,24 @@ class Search {
     return below(end_) - below(from);
   }
 
-  bool cuts_hold(std::int64_t from) const {
-    for (std::size_t c = 0; c < cuts_.size(); ++c)
-      if (left_[c] && room(cuts_[c], std::max(from, top_[c])) < left_[c]) return false;
+  // What is left of a cut must fit above what is placed of it; and any part of it above the lowest offset
+  // that this part can have.
+  bool cuts_hold(std::int64_t from) {
+    for (std::size_t c = 0; c < cuts_.size(); ++c) {
+      if (left_[c] == 0) continue;
+      const std::int64_t spare = room(cuts_[c], std::max(from, top_[c])) - left_[c];
+      if (spare < 0) return false;
+      if (cuts_[c].modulus != 1 || spare > end_ / 4) continue;
+      heads_.clear();
+      for (int i : cuts_[c].members)
+        if (offset_[i] < 0) heads_.emplace_back(std::max(from, earliest_[i]), items_.size[i]);
+      std::sort(heads_.begin(), heads_.end());
+      std::int64_t sum = 0;
+      for (std::size_t k = heads_.size(); k-- > 0;) {
+        sum += heads_[k].second;
+        if (heads_[k].first + sum > end_) return false;
+      }
+    }
     return true;
   }
 
@@ -98,7 +120,7 @@ class Search {
       stopped_ = true;
       return false;
     }
-    allowance_.meter().steps(2 * n_ + 16);
+    allowance_.meter().steps(3 * n_ + 16);
     std::int64_t deadline = INT64_MAX;  // the next offset must be below it
     for (std::size_t i = 0; i < n_; ++i) {
       if (offset_[i] >= 0) continue;
@@ -136,6 +158,9 @@ class Search {
       return std::tuple(x.slack, earliest_[a], -items_.size[a]) <
              std::tuple(y.slack, earliest_[b], -items_.size[b]);
     });
+    if (random_.on())
+      for (std::size_t k = 0; k + 1 < candidates.size() && random_.below(4) == 0; ++k)
+        std::swap(candidates[k], candidates[k + 1]);
     for (const Candidate& c : candidates) {
       if (place(c.item, placed)) return true;
       if (stopped_) return false;
@@ -177,12 +202,14 @@ class Search {
   Allowance& allowance_;
   const std::size_t n_;
   const Preference preference_;
+  Random random_;
   Offsets offset_;                      // −1: not placed
   std::vector<std::int64_t> earliest_;  // aligned end of the conflicting items placed so far
   std::vector<Cut> cuts_;
   std::vector<std::int64_t> left_;  // weight of a cut's members that are not placed
   std::vector<std::int64_t> top_;   // highest end of a cut's members that are placed
   std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> in_cuts_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> heads_;
   std::vector<std::vector<int>> neighbours_;
   std::vector<std::int64_t> load_;  // bytes of an item and of all that conflict with it
   std::vector<int> twin_;           // the one before among interchangeable items
@@ -242,7 +269,7 @@ std::vector<std::vector<int>> components(const Items& items, Bits among) {
 }  // namespace
 
 Answer fits_exactly(const Items& items, std::int64_t end, Offsets& found, Allowance allowance,
-                    Preference preference) {
+                    Preference preference, std::uint64_t seed) {
   const std::size_t n = items.count();
   Bits left(n);
   for (std::size_t i = 0; i < n; ++i) left.set(i);
@@ -261,7 +288,7 @@ Answer fits_exactly(const Items& items, std::int64_t end, Offsets& found, Allowa
   bool unknown = false;
   for (const std::vector<int>& part : components(items, left)) {
     Offsets placed;
-    const Answer answer = Search(subset(items, part), end, preference, allowance).run(placed);
+    const Answer answer = Search(subset(items, part), end, preference, seed, allowance).run(placed);
     if (answer == Answer::kNo) return Answer::kNo;
     unknown = unknown || answer == Answer::kUnknown;
     if (answer == Answer::kYes)

@@ -14,8 +14,9 @@ enum class Preference { kTightest, kLowest, kLargest, kLoaded };
 inline constexpr Preference kPreferences[] = {Preference::kTightest, Preference::kLowest,
                                               Preference::kLargest, Preference::kLoaded};
 
-/// On kYes, `found` holds a placement. kUnknown if the allowance ran out.
+/// On kYes, `found` holds a placement. kUnknown if the allowance ran out. With a seed other than 0, a
+/// candidate that is not preferred sometimes comes first.
 Answer fits_exactly(const Items& items, std::int64_t end, Offsets& found, Allowance allowance,
-                    Preference preference = Preference::kTightest);
+                    Preference preference = Preference::kTightest, std::uint64_t seed = 0);
 
 }  // namespace pipelink::place

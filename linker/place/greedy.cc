@@ -3,23 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "linker/place/random.h"
+
 namespace pipelink::place {
 namespace {
-
-// xorshift64*: the same numbers everywhere.
-class Random {
- public:
-  std::size_t below(std::size_t n) { return static_cast<std::size_t>((next() >> 33) % n); }
-
- private:
-  std::uint64_t next() {
-    state_ ^= state_ >> 12;
-    state_ ^= state_ << 25;
-    state_ ^= state_ >> 27;
-    return state_ * 2685821657736338717ULL;
-  }
-  std::uint64_t state_ = 0x9e3779b97f4a7c15ULL;
-};
 
 // A placement by order that can be re-evaluated from a position on.
 class Line {
@@ -194,7 +181,7 @@ bool search_orders(const Items& items, std::int64_t target, std::uint64_t rounds
   Line line(items, address_order(items, best), allowance.meter());
   std::int64_t now = cost(line.offsets()), lowest = footprint_of(items, best);
   std::vector<std::int64_t> history(std::min<std::size_t>(200, 10 + 2 * n), now);
-  Random random;
+  Random random(1);
   for (std::uint64_t round = 0; round < rounds && now > 0 && !allowance.exhausted(); ++round) {
     std::size_t from, to;
     if (!over.empty() && random.below(2)) {

@@ -15,7 +15,11 @@ constexpr std::uint64_t kSearchUnits = 1'500'000;  // for one late-acceptance se
 constexpr std::uint64_t kProofUnits = 2'000'000;   // for one Z3 query
 
 // For one branch and bound: short attempts with every preference first, then longer ones.
-constexpr std::uint64_t kExactUnits[] = {4'000, 40'000, 400'000};
+constexpr std::uint64_t kExactUnits[] = {4'000, 40'000, 150'000};
+// Short attempts that differ by their seeds.
+constexpr int kRestartsToFit = 12;
+constexpr int kRestartsToTighten = 90;
+constexpr std::size_t kFewestForRestarts = 40;  // items: fewer are decided by a longer attempt
 
 Allowance part(Allowance& allowance, std::uint64_t units) {
   return Allowance(allowance.meter(), std::min(units, allowance.left()));
@@ -23,11 +27,27 @@ Allowance part(Allowance& allowance, std::uint64_t units) {
 
 // Units for one question to the searches, or for tightening: about a second for a hundred items.
 std::uint64_t effort(const Items& items) {
-  return std::clamp<std::uint64_t>(60 * items.count() * items.count(), 500'000, 4'000'000);
+  return std::clamp<std::uint64_t>(60 * items.count() * items.count(), 1'000'000, 4'000'000);
 }
 
 std::uint64_t rounds_for(const Items& items) {
   return 2'000 + 100 * items.count();
+}
+
+// Branch and bound with each preference, then with other seeds. Any answer but kUnknown is certain.
+Answer fits_somehow(const Items& items, std::int64_t end, Offsets& found, std::uint64_t units, int restarts,
+                    Allowance allowance) {
+  const auto attempt = [&](Preference preference, std::uint64_t seed) {
+    return fits_exactly(items, end, found, part(allowance, units), preference, seed);
+  };
+  for (const Preference preference : kPreferences)
+    if (const Answer answer = attempt(preference, 0); answer != Answer::kUnknown) return answer;
+  if (items.count() < kFewestForRestarts) restarts = 0;
+  for (int k = 0; k < restarts && !allowance.exhausted(); ++k) {
+    const Answer answer = attempt(kPreferences[k % 3], 1 + static_cast<std::uint64_t>(k) / 3);
+    if (answer != Answer::kUnknown) return answer;
+  }
+  return Answer::kUnknown;
 }
 
 }  // namespace
@@ -66,7 +86,7 @@ Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance w
     if (allowance.exhausted()) break;
   }
   result.cut = {};
-  allowance = part(allowance, effort(items) / 2);
+  allowance = part(allowance, effort(items));
   auto search = [&](std::uint64_t rounds) {
     const bool found = search_orders(items, end, rounds, best, part(allowance, kSearchUnits));
     lowest = footprint_of(items, best);
@@ -76,11 +96,9 @@ Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance w
   for (const std::uint64_t units : kExactUnits) {
     if (search(rounds)) return yes();
     rounds = rounds_for(items);
-    for (const Preference preference : kPreferences) {
-      result.answer = fits_exactly(items, end, best, part(allowance, units), preference);
-      if (result.answer == Answer::kYes) return yes();
-      if (result.answer == Answer::kNo || allowance.exhausted()) break;
-    }
+    result.answer =
+        fits_somehow(items, end, best, units, units == kExactUnits[0] ? kRestartsToFit : 0, allowance);
+    if (result.answer == Answer::kYes) return yes();
     if (result.answer == Answer::kNo || allowance.exhausted()) break;
   }
   if (result.answer == Answer::kUnknown && items.count() <= kMostForProof) {
@@ -119,19 +137,16 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
   if (search(rounds_for(items) / 10)) return t;
 
   // Raise the bound or lower the footprint until they meet, or neither moves.
-  auto ask = [&](std::int64_t end, std::uint64_t units) {
-    for (const Preference preference : kPreferences) {
-      Offsets found;
-      const Answer answer = fits_exactly(items, end, found, part(allowance, units), preference);
-      if (answer == Answer::kYes) take(std::move(found));
-      if (answer == Answer::kNo) t.bound = std::max(t.bound, end + 1);
-      if (answer != Answer::kUnknown) return true;
-    }
-    return false;
+  auto ask = [&](std::int64_t end, std::uint64_t units, int restarts = 0) {
+    Offsets found;
+    const Answer answer = fits_somehow(items, end, found, units, restarts, allowance);
+    if (answer == Answer::kYes) take(std::move(found));
+    if (answer == Answer::kNo) t.bound = std::max(t.bound, end + 1);
+    return answer != Answer::kUnknown;
   };
   allowance = part(allowance, effort(items));
   for (const std::uint64_t units : kExactUnits) {
-    ask(t.bound, units);
+    ask(t.bound, units, units == kExactUnits[0] ? kRestartsToTighten : 0);
     while (t.bound < t.footprint && ask((t.bound + t.footprint - 1) / 2, units)) {
     }
     while (t.bound < t.footprint && ask(t.footprint - 1, units)) {
