@@ -123,15 +123,22 @@ int check(const Common& common, const std::string& file, const std::vector<std::
   if (why.empty()) print(placement_text(*checked));
   for (const std::string& name : why) {
     const place::Solution& solution = checked->plan.solution;
-    if (solution.ring(name) == nullptr) {
-      std::string known;
-      for (const place::RingDepth& r : solution.rings) known += (known.empty() ? "" : ", ") + r.name;
-      return finish(common, {usage("no ring is called '" + name + "'",
-                                   "the rings here are: " + (known.empty() ? "none" : known))});
+    const bool ring = solution.ring(name) != nullptr;
+    if (!ring && solution.role(name) == nullptr) {
+      std::string rings, roles;
+      for (const place::RingDepth& r : solution.rings) rings += (rings.empty() ? "" : ", ") + r.name;
+      for (const place::RolePlacement& r : solution.roles) roles += (roles.empty() ? "" : ", ") + r.name;
+      return finish(common, {usage("no ring or role is called '" + name + "'",
+                                   "the rings here are: " + (rings.empty() ? "none" : rings) +
+                                       "; the roles: " + (roles.empty() ? "none" : roles))});
     }
-    const place::Explanation text = place::why_not_deeper(checked->plan.problem, solution, name);
-    print(text.text + "\n");
-    for (const LabelledFact& fact : text.facts) print("  " + fact.owner + ": " + fact.text + "\n");
+    const place::Explanation text = ring ? place::why_not_deeper(checked->plan.problem, solution, name)
+                                         : place::why_not_larger(checked->plan.problem, solution, name);
+    print(name + ": " + text.text + "\n");
+    for (const LabelledFact& fact : text.facts)
+      print(fmt::format(
+          "  {}: {}{}\n", fact.owner, fact.text,
+          fact.where.file.empty() ? "" : fmt::format(" ({}:{})", fact.where.file, fact.where.line)));
   }
   return finish(common, checked.diagnostics);
 }

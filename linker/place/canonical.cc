@@ -1,5 +1,7 @@
 #include "linker/place/canonical.h"
 
+#include <bit>
+
 namespace pipelink::place {
 namespace {
 
@@ -44,6 +46,15 @@ std::string lifetime_text(const Claim& claim) {
     text += claim.live[i];
   }
   return text;
+}
+
+int warp_capacity(const Target& target) {
+  return std::min(target.max_warps, target.sm_warps / target.blocks_per_sm) / 4 * 4;
+}
+
+int column_capacity(const Target& target) {
+  const int share = target.tensor_columns / target.blocks_per_sm;
+  return share < 32 ? 0 : static_cast<int>(std::bit_floor(static_cast<unsigned>(share)));
 }
 
 std::int64_t shared_capacity(const Target& target) {

@@ -1,36 +1,46 @@
-// Infeasibility as diagnostics: minimal sets of claims with sizes, lifetimes and owners.
+// Minimal sets of claims that cannot be placed together.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "linker/place/explain.h"
 #include "linker/place/items.h"
 #include "linker/place/meter.h"
-#include "linker/place/relation.h"
-#include "linker/place/warps.h"
+#include "linker/place/problem.h"
 
 namespace pipelink::place {
 
-/// A set of items that do not fit below `end` although all of them but any one might: members of the cut as
-/// long as it stays above `end`, else what deletion leaves.
+/// Units for one explanation. They do not count against the limit of the search: a refusal is worth
+/// explaining even where the search used it up.
+inline constexpr std::uint64_t kExplainUnits = 4'000'000;
+
+/// A set of items that do not fit below `end` although all of them but any one do.
 struct Core {
   std::vector<int> items;  ///< largest first
   std::int64_t need = 0;   ///< bytes, at least
-  bool clique = false;     ///< pairwise in conflict, and their sizes explain it
-  bool minimal = true;     ///< leaving out any one makes the rest fit, or was at least not excluded by size
+  bool clique = false;     ///< pairwise in conflict, and sizes and alignments alone explain it
+  bool minimal = true;     ///< proven: without any one of them the rest fits
 };
 Core minimal_core(const Items& items, std::int64_t end, Allowance allowance);
+
+/// Leaves out what is not needed, last first: `still(set)` says whether a set is still impossible.
+template <class F>
+void remove_needless(std::vector<int>& set, F&& still) {
+  for (std::size_t k = set.size(); k-- > 0;) {
+    std::vector<int> less = set;
+    less.erase(less.begin() + static_cast<std::ptrdiff_t>(k));
+    if (still(less)) set = std::move(less);
+  }
+}
 
 /// Text facts of shared-memory claims, in the order of `core`.
 std::vector<LabelledFact> buffer_facts(const Problem& canonical, const std::vector<std::int64_t>& bytes,
                                        const std::vector<int>& core);
 
-Diagnostic shared_too_small(const Problem& canonical, const Conflicts& conflicts,
-                            const std::vector<int>& depths, Meter& meter);
-Diagnostic columns_too_few(const Problem& canonical, const Conflicts& conflicts, Meter& meter);
-Diagnostic barriers_too_few(const Problem& canonical, const Conflicts& conflicts, Meter& meter);
-Diagnostic warps_too_few(const Problem& canonical);
-Diagnostic registers_too_few(const Problem& canonical, const WarpPlan& plan);
+/// Why the core does not fit, in numbers; one sentence part, without a final period. `after` goes with the
+/// capacity.
+std::string core_text(const Core& core, std::int64_t sum, std::int64_t capacity, const std::string& after);
 
 }  // namespace pipelink::place

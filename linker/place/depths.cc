@@ -6,6 +6,11 @@
 #include "linker/place/canonical.h"
 
 namespace pipelink::place {
+namespace {
+
+constexpr std::uint64_t kBoundUnits = 100'000;
+
+}  // namespace
 
 std::vector<Step> steps_of(const Problem& problem) {
   std::vector<Step> steps;
@@ -40,6 +45,8 @@ Depths choose_depths(const Problem& problem, const Conflicts& conflicts, Meter& 
   Depths result;
   const std::int64_t capacity = shared_capacity(problem.target);
   for (const Ring& ring : problem.rings) result.depths.push_back(ring.min_depth);
+  const std::vector<int> least = result.depths;
+  bool open = false;
   Order hint;
   auto attempt = [&](const std::vector<int>& depths, std::uint64_t share) {
     const Items items = shared_items(problem, conflicts, depths);
@@ -64,8 +71,23 @@ Depths choose_depths(const Problem& problem, const Conflicts& conflicts, Meter& 
       result.bound[step.ring] = std::max(result.bound[step.ring], step.depth);
     } else {
       stopped[step.ring] = true;
-      if (answer == Answer::kUnknown) result.bound[step.ring] = step.depth;
+      open = open || answer == Answer::kUnknown;
     }
+  }
+  result.proven = !open;
+  if (!open) return result;
+  // A step that stayed open may lead to other depths altogether: what is certain is what a ring cannot have
+  // alone.
+  for (std::size_t r = 0; r < problem.rings.size(); ++r) {
+    std::vector<int> alone = least;
+    alone[r] = problem.rings[r].max_depth;
+    const auto excluded = [&] {
+      const Items items = shared_items(problem, conflicts, alone);
+      const std::int64_t end = capacity / items.unit;
+      return strongest_cut(items, Allowance(meter, kBoundUnits), end).value > end;
+    };
+    while (alone[r] > result.depths[r] && excluded()) --alone[r];
+    result.bound[r] = std::max(result.depths[r], alone[r]);
   }
   return result;
 }

@@ -26,7 +26,8 @@ Items shared_items(const Problem& canonical, const Conflicts& conflicts, const s
 struct Depths {
   Answer answer = Answer::kUnknown;  ///< of the least depths
   std::vector<int> depths;
-  std::vector<int> bound;  ///< depths that were not excluded
+  bool proven = true;      ///< every step was decided
+  std::vector<int> bound;  ///< of each ring by itself, depths that were not excluded
   Offsets offset;          ///< a placement at `depths`, with kYes; in units of shared_items
 };
 

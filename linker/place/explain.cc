@@ -7,7 +7,9 @@
 #include "linker/place/canonical.h"
 #include "linker/place/core.h"
 #include "linker/place/depths.h"
+#include "linker/place/relation.h"
 #include "linker/place/solve.h"
+#include "linker/place/warps.h"
 
 namespace pipelink::place {
 
@@ -53,16 +55,74 @@ Explanation why_not_deeper(const Problem& given, const Solution& solution, std::
   std::int64_t sum = 0;
   for (int i : core.items) sum += bytes[i];
   e.facts = buffer_facts(problem, bytes, core.items);
-  if (core.clique && sum > capacity)
-    e.text = fmt::format("at depth {}{}, {} claims that may not share sum to {} of {} bytes", depth + 1, with,
-                         core.items.size(), sum, capacity);
-  else if (core.clique)
+  e.text = fmt::format("at depth {}{}, {}", depth + 1, with, core_text(core, sum, capacity, ""));
+  return e;
+}
+
+Explanation why_not_larger(const Problem& given, const Solution& solution, std::string_view role_name) {
+  Explanation e;
+  const Problem problem = canonical(given);
+  const int index = find_sorted(problem.roles, role_name);
+  const RolePlacement* at = solution.role(role_name);
+  if (index < 0 || at == nullptr) {
+    e.text = fmt::format("there is no role {}", role_name);
+    return e;
+  }
+  const Role& role = problem.roles[index];
+  const int groups = static_cast<int>(solution.warpgroup_registers.size());
+  const int pool = groups * solution.entry_registers;
+  if (at->registers >= std::min(role.max_registers, 248)) {
+    e.text = at->registers > role.max_registers
+                 ? fmt::format(
+                       "role {} has {} registers per thread, more than its greatest budget of {}, as a role "
+                       "beside it needs them",
+                       role_name, at->registers, role.max_registers)
+                 : fmt::format("role {} has its greatest budget, {} registers per thread", role_name,
+                               at->registers);
+    return e;
+  }
+  // What everyone has, and what each could be brought down to.
+  std::string budgets;
+  int sum = 0;
+  for (int g = 0; g < groups; ++g) {
+    const int budget = solution.warpgroup_registers[g];
+    budgets += fmt::format("{}{}", g ? " + " : "", budget);
+    sum += budget;
+  }
+  const int width = std::max(1, (role.warps + 3) / 4);
+  for (const Role& other : problem.roles) {
+    if (other.name == role.name) continue;
+    const RolePlacement& placed = *solution.role(other.name);
+    e.facts.push_back(
+        {other.owner,
+         fmt::format("role {} has {} registers per thread, {} to {} allowed, in {} warps", other.name,
+                     placed.registers, other.min_registers, other.max_registers, other.warps),
+         other.where});
+  }
+  std::stable_sort(e.facts.begin(), e.facts.end(),
+                   [](const LabelledFact& a, const LabelledFact& b) { return a.owner < b.owner; });
+  Problem more = problem;
+  more.roles[index].min_registers = at->registers + 8;
+  Meter meter(kDefaultLimit / 8);
+  const WarpPlan plan = place_roles(more, meter);
+  const std::string have = fmt::format("the budgets {} = {} use the pool of {} x {} = {} but for {}", budgets,
+                                       sum, groups, solution.entry_registers, pool, pool - sum);
+  if (plan.answer == WarpAnswer::kTooManyRegisters)
     e.text = fmt::format(
-        "at depth {}{}, {} claims that may not share sum to {} and with their alignments need {} of {} bytes",
-        depth + 1, with, core.items.size(), sum, core.need, capacity);
-  else
-    e.text = fmt::format("at depth {}{}, {} claims of {} bytes in all have no placement within {} bytes",
-                         depth + 1, with, core.items.size(), sum, capacity);
+        "with {} registers per thread for role {}, the least budgets of the others leave too few: {}; 8 "
+        "more in {} warpgroup{} are {}",
+        at->registers + 8, role_name, have, width, width == 1 ? "" : "s", 8 * width);
+  else if (plan.answer == WarpAnswer::kPlaced)
+    e.text = fmt::format(
+        "{} registers per thread for role {} would fit, but other roles would get less, and the smallest "
+        "budget and then the sum count first: {}",
+        at->registers + 8, role_name, have);
+  else {
+    e.proven = false;
+    e.text =
+        fmt::format("no assignment with {} registers per thread for role {} was found within the work limit",
+                    at->registers + 8, role_name);
+  }
   return e;
 }
 

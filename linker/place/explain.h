@@ -19,4 +19,7 @@ struct Explanation {
 /// Why `ring` is not one stage deeper in `solution`, with everything that comes before that step kept.
 Explanation why_not_deeper(const Problem& problem, const Solution& solution, std::string_view ring);
 
+/// Why `role` has not 8 registers per thread more; the facts are the other roles.
+Explanation why_not_larger(const Problem& problem, const Solution& solution, std::string_view role);
+
 }  // namespace pipelink::place

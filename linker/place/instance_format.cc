@@ -168,6 +168,7 @@ class Parser {
     t.shared_bytes = number("smem", t.shared_bytes);
     t.registers = static_cast<int>(number("regs", t.registers));
     t.max_warps = static_cast<int>(number("warps", t.max_warps));
+    t.sm_warps = static_cast<int>(number("smwarps", t.sm_warps));
     t.named_barriers = static_cast<int>(number("bars", t.named_barriers));
     t.tensor_columns = static_cast<int>(number("tmem", t.tensor_columns));
     t.blocks_per_sm = static_cast<int>(number("blocks", t.blocks_per_sm));
@@ -320,8 +321,9 @@ std::string write_instance(const Problem& problem) {
   const Problem p = canonical(problem);
   const Target& t = p.target;
   std::string out = fmt::format("inst {}\n", p.name.empty() ? "unnamed" : p.name);
-  out += fmt::format("target smem={} regs={} warps={} bars={} tmem={} blocks={}\n", t.shared_bytes,
-                     t.registers, t.max_warps, t.named_barriers, t.tensor_columns, t.blocks_per_sm);
+  out +=
+      fmt::format("target smem={} regs={} warps={} smwarps={} bars={} tmem={} blocks={}\n", t.shared_bytes,
+                  t.registers, t.max_warps, t.sm_warps, t.named_barriers, t.tensor_columns, t.blocks_per_sm);
   if (p.loop) out += "loop\n";
   for (const Phase& phase : p.phases) {
     out += "phase " + phase.name;

@@ -1,7 +1,7 @@
 // The text form of a placement problem (.pl), one line per item, # starts a comment:
 //
 //   inst NAME
-//   target smem= regs= warps= bars= tmem= blocks=
+//   target smem= regs= warps= smwarps= bars= tmem= blocks=
 //   loop                                   the phases repeat
 //   phase NAME predecessors…
 //   order A B [previous]                   B comes after A (of the previous iteration)

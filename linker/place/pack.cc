@@ -27,7 +27,7 @@ Allowance part(Allowance& allowance, std::uint64_t units) {
 
 // Units for one question to the searches, or for tightening: about a second for a hundred items.
 std::uint64_t effort(const Items& items) {
-  return std::clamp<std::uint64_t>(60 * items.count() * items.count(), 1'000'000, 4'000'000);
+  return std::clamp<std::uint64_t>(60 * items.count() * items.count(), 800'000, 4'000'000);
 }
 
 std::uint64_t rounds_for(const Items& items) {
@@ -37,14 +37,14 @@ std::uint64_t rounds_for(const Items& items) {
 // Branch and bound with each preference, then with other seeds. Any answer but kUnknown is certain.
 Answer fits_somehow(const Items& items, std::int64_t end, Offsets& found, std::uint64_t units, int restarts,
                     Allowance allowance) {
-  const auto attempt = [&](Preference preference, std::uint64_t seed) {
-    return fits_exactly(items, end, found, part(allowance, units), preference, seed);
-  };
-  for (const Preference preference : kPreferences)
-    if (const Answer answer = attempt(preference, 0); answer != Answer::kUnknown) return answer;
+  for (const Preference preference : kPreferences) {
+    const Answer answer = fits_exactly(items, end, found, part(allowance, units), preference);
+    if (answer != Answer::kUnknown) return answer;
+  }
   if (items.count() < kFewestForRestarts) restarts = 0;
   for (int k = 0; k < restarts && !allowance.exhausted(); ++k) {
-    const Answer answer = attempt(kPreferences[k % 3], 1 + static_cast<std::uint64_t>(k) / 3);
+    const Answer answer = fits_exactly(items, end, found, part(allowance, kExactUnits[0]),
+                                       kPreferences[k % 3], 1 + static_cast<std::uint64_t>(k) / 3);
     if (answer != Answer::kUnknown) return answer;
   }
   return Answer::kUnknown;
@@ -97,7 +97,7 @@ Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance w
     if (search(rounds)) return yes();
     rounds = rounds_for(items);
     result.answer =
-        fits_somehow(items, end, best, units, units == kExactUnits[0] ? kRestartsToFit : 0, allowance);
+        fits_somehow(items, end, best, units, units == kExactUnits[1] ? kRestartsToFit : 0, allowance);
     if (result.answer == Answer::kYes) return yes();
     if (result.answer == Answer::kNo || allowance.exhausted()) break;
   }
@@ -146,7 +146,7 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
   };
   allowance = part(allowance, effort(items));
   for (const std::uint64_t units : kExactUnits) {
-    ask(t.bound, units, units == kExactUnits[0] ? kRestartsToTighten : 0);
+    ask(t.bound, units, units == kExactUnits[1] ? kRestartsToTighten : 0);
     while (t.bound < t.footprint && ask((t.bound + t.footprint - 1) / 2, units)) {
     }
     while (t.bound < t.footprint && ask(t.footprint - 1, units)) {

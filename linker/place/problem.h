@@ -16,13 +16,18 @@ struct Target {
   std::int64_t shared_reserved_bytes = 1024;  ///< what the system takes for each block
   int registers = 65'536;                     ///< of an SM
   int max_warps = 32;                         ///< of a block
+  int sm_warps = 64;                          ///< of an SM
   int named_barriers = 15;                    ///< ids 1…; id 0 is the dispatch kernel's
-  int tensor_columns = 512;  ///< of a block
+  int tensor_columns = 512;                   ///< of an SM
   int blocks_per_sm = 1;
 };
 
-/// Bytes that one block may use when `blocks_per_sm` blocks share the SM.
+/// What one block may use when `blocks_per_sm` blocks share the SM: bytes, warps, and columns of tensor
+/// memory, which a block allocates as a power of two from 32. (Registers: entry_registers in warps.h. Named
+/// barriers belong to a block. A cluster changes none of these: each of its blocks has all that a block has.)
 std::int64_t shared_capacity(const Target& target);
+int warp_capacity(const Target& target);
+int column_capacity(const Target& target);
 
 /// A stretch of one role's program (or of several that are ordered alike). In iteration i it comes after
 /// every phase of `after` in iteration i and after every phase of `after_previous` in iteration i − 1. No
@@ -65,7 +70,7 @@ struct Buffer : Claim {
 struct NamedBarrier : Claim {};
 
 struct TensorColumns : Claim {
-  int columns = 32;  ///< a power of two, at least 32
+  int columns = 32;  ///< a power of two, 32 to 512
 };
 
 /// Warps that run one program. Roles of up to four warps lie within one warpgroup; larger ones start a

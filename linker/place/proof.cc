@@ -3,21 +3,12 @@
 #include <z3++.h>
 
 #include <algorithm>
+#include <set>
 
 #include "linker/place/bound.h"
+#include "linker/place/z3_units.h"
 
 namespace pipelink::place {
-namespace {
-
-std::uint64_t rlimit_of(const z3::stats& stats) {
-  for (unsigned i = 0; i < stats.size(); ++i)
-    if (stats.key(i) == "rlimit count")
-      return stats.is_uint(i) ? stats.uint_value(i) : static_cast<std::uint64_t>(stats.double_value(i));
-  return 0;
-}
-
-}  // namespace
-
 // Offsets are bit vectors whose low bits are zero by alignment; every term has one spare bit against
 // overflow.
 Answer fits_by_z3(const Items& items, std::int64_t end, Offsets& found, Allowance allowance) {
@@ -73,6 +64,43 @@ Answer fits_by_z3(const Items& items, std::int64_t end, Offsets& found, Allowanc
   for (std::size_t i = 0; i < n; ++i)
     found[i] = static_cast<std::int64_t>(model.eval(start[i], true).get_numeral_uint64());
   return Answer::kYes;
+}
+
+// One selector for each item: an item that is not selected lies nowhere. Integers here: the solvers that bit
+// vectors come to do not minimise cores.
+bool core_by_z3(const Items& items, std::int64_t end, std::vector<int>& core, Allowance allowance) {
+  const std::uint64_t limit = std::min<std::uint64_t>(allowance.left(), UINT32_MAX);
+  if (limit == 0) return false;
+  const int n = static_cast<int>(items.count());
+  z3::context context;
+  z3::solver solver(context, "QF_LIA");
+  z3::params params(context);
+  params.set("rlimit", static_cast<unsigned>(limit));
+  params.set("unsat_core", true);
+  params.set("core.minimize", true);
+  solver.set(params);
+  const auto number = [&](std::int64_t v) { return context.int_val(v); };
+  z3::expr_vector selected(context);
+  std::vector<z3::expr> start, stop;
+  for (int i = 0; i < n; ++i) {
+    selected.push_back(context.constant(context.int_symbol(2 * i), context.bool_sort()));
+    start.push_back(number(items.align[i]) *
+                    context.constant(context.int_symbol(2 * i + 1), context.int_sort()));
+    stop.push_back(start[i] + number(items.size[i]));
+    solver.add(z3::implies(selected[i], start[i] >= 0 && stop[i] <= number(end)));
+    for (int j = 0; j < i; ++j)
+      if (items.conflict[i].test(j))
+        solver.add(z3::implies(selected[i] && selected[j], stop[i] <= start[j] || stop[j] <= start[i]));
+  }
+  const z3::check_result result = solver.check(selected);
+  allowance.meter().units(std::max<std::uint64_t>(1, rlimit_of(solver.statistics())));
+  if (result != z3::unsat) return false;
+  std::set<unsigned> kept;
+  for (const z3::expr& selector : solver.unsat_core()) kept.insert(selector.id());
+  core.clear();
+  for (int i = 0; i < n; ++i)
+    if (kept.count(selected[i].id())) core.push_back(i);
+  return true;
 }
 
 }  // namespace pipelink::place

@@ -1,14 +1,12 @@
 #include "linker/place/solve.h"
 
-#include <fmt/format.h>
-
 #include <numeric>
 
 #include "linker/place/barriers.h"
 #include "linker/place/canonical.h"
-#include "linker/place/core.h"
 #include "linker/place/depths.h"
 #include "linker/place/pack.h"
+#include "linker/place/refusal.h"
 #include "linker/place/relation.h"
 #include "linker/place/warps.h"
 
@@ -36,13 +34,7 @@ class Solver {
   }
 
  private:
-  void unknown(const std::string& what) {
-    Diagnostic d;
-    d.clause = "L-UNKNOWN";
-    d.title = "the placement was not decided";
-    d.reason = fmt::format("{} was neither found nor excluded within {} units of work", what, meter_.limit());
-    errors_.push_back(std::move(d));
-  }
+  void unknown(const std::string& what) { errors_.push_back(not_decided(what, meter_.limit())); }
 
   static Objective objective(std::string name, std::int64_t value, std::int64_t bound) {
     return {std::move(name), value == bound, value, bound};
@@ -51,7 +43,8 @@ class Solver {
   void roles() {
     WarpPlan plan = place_roles(p_, meter_);
     if (plan.answer == WarpAnswer::kTooManyWarps) errors_.push_back(warps_too_few(p_));
-    if (plan.answer == WarpAnswer::kTooManyRegisters) errors_.push_back(registers_too_few(p_, plan));
+    if (plan.answer == WarpAnswer::kTooManyRegisters) errors_.push_back(registers_too_few(p_));
+    if (plan.answer == WarpAnswer::kUnknown) unknown("an assignment of roles to warpgroups");
     s_.roles = std::move(plan.roles);
     s_.warpgroup_registers = std::move(plan.budgets);
     s_.warps = static_cast<int>(s_.warpgroup_registers.size()) * 4;
@@ -68,7 +61,7 @@ class Solver {
     const Colouring c = fewest_colours(relation.of, Allowance(meter_, meter_.limit() / 8));
     barriers_ = objective("barriers", c.count, c.bound);
     if (c.bound > p_.target.named_barriers) {
-      errors_.push_back(barriers_too_few(p_, relation, meter_));
+      errors_.push_back(barriers_too_few(p_, relation));
     } else if (c.count > p_.target.named_barriers) {
       unknown("a numbering of the named barriers");
     } else {
@@ -86,8 +79,8 @@ class Solver {
     for (const TensorColumns& t : p_.tensor_columns) size.push_back(t.columns);
     const Items items = make_items(relation, size, std::vector<std::int64_t>(size.size(), 32));
     const Packed packed =
-        pack(items, p_.target.tensor_columns / items.unit, {}, Allowance(meter_, meter_.limit() / 8));
-    if (packed.answer == Answer::kNo) errors_.push_back(columns_too_few(p_, relation, meter_));
+        pack(items, column_capacity(p_.target) / items.unit, {}, Allowance(meter_, meter_.limit() / 8));
+    if (packed.answer == Answer::kNo) errors_.push_back(columns_too_few(p_, relation));
     if (packed.answer == Answer::kUnknown) unknown("a placement of the tensor-memory columns");
     if (packed.answer != Answer::kYes) return;
     const Tightest t = tighten(items, packed.offset, Allowance(meter_, meter_.limit() / 8));
@@ -102,8 +95,7 @@ class Solver {
     const Conflicts relation = conflicts(lifetimes_, p_.buffers);
     s_.capacity = shared_capacity(p_.target);
     const Depths chosen = choose_depths(p_, relation, meter_);
-    if (chosen.answer == Answer::kNo)
-      errors_.push_back(shared_too_small(p_, relation, chosen.depths, meter_));
+    if (chosen.answer == Answer::kNo) errors_.push_back(shared_too_small(p_, relation, chosen.depths));
     if (chosen.answer == Answer::kUnknown)
       unknown("a placement of the buffers, with every ring at its least depth,");
     if (chosen.answer != Answer::kYes) return;
@@ -114,6 +106,7 @@ class Solver {
       bound += chosen.bound[r];
     }
     depths_ = objective("depths", sum, bound);
+    depths_.proven = chosen.proven;
     footprint_ = objective("footprint", 0, 0);
     if (p_.buffers.empty()) return;
     const Items items = shared_items(p_, relation, chosen.depths);

@@ -27,8 +27,8 @@ class Checker {
     names(p_.roles, "role");
     buffers();
     for (const TensorColumns& t : p_.tensor_columns)
-      if (t.columns < 32 || (t.columns & (t.columns - 1)))
-        error(t, "columns must be a power of two, at least 32", std::to_string(t.columns) + " columns");
+      if (t.columns < 32 || t.columns > 512 || (t.columns & (t.columns - 1)))
+        error(t, "columns must be a power of two, 32 to 512", std::to_string(t.columns) + " columns");
     roles();
     return std::move(found_);
   }
@@ -52,7 +52,8 @@ class Checker {
   void target() {
     const Target& t = p_.target;
     if (t.shared_bytes < 0 || t.shared_bytes > kMostBytes || t.registers < 0 || t.max_warps < 0 ||
-        t.named_barriers < 0 || t.tensor_columns < 0 || t.blocks_per_sm < 1 || t.shared_reserved_bytes < 0)
+        t.named_barriers < 0 || t.sm_warps < 0 || t.tensor_columns < 0 || t.blocks_per_sm < 1 ||
+        t.shared_reserved_bytes < 0)
       add("the target's amounts are out of range", {});
   }
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <tuple>
 
+#include "linker/place/role_proof.h"
+
 namespace pipelink::place {
 namespace {
 
@@ -15,7 +17,8 @@ constexpr int kMostGroups = 32;
 constexpr int kLeastRegisters = 24;  // that setmaxnreg accepts
 constexpr int kMostRegisters = 248;  // a multiple of 8 that a thread can have
 constexpr int kGrain = 8;
-constexpr std::uint64_t kMostNodes = 50'000;
+constexpr std::uint64_t kMostNodes = 20'000;         // of the enumeration; beyond, Z3 is asked
+constexpr std::uint64_t kQuestionUnits = 1'500'000;  // for one question to Z3
 
 /// Warpgroups that have one budget: those of a large role with what shares its last one, or a shared one.
 struct Part {
@@ -119,6 +122,7 @@ class Packer {
                   tail = roles_[r].warps % kGroupWarps;
         bins_.push_back({groups, tail ? (1 << tail) - 1 : (1 << kGroupWarps) - 1, {{i, 0}}});
         fixed_groups_ += groups;
+        ++fixed_bins_;
       }
     }
     std::stable_sort(small_.begin(), small_.end(), [&](int x, int y) {
@@ -131,7 +135,7 @@ class Packer {
   WarpPlan run() {
     WarpPlan plan;
     if (roles_.empty()) return plan;
-    const int most = std::min(target_.max_warps / kGroupWarps, kMostGroups);
+    const int most = std::min(warp_capacity(target_) / kGroupWarps, kMostGroups);
     for (int extra = 0; !best_; ++extra) {
       if (fixed_groups_ + extra > most) {
         plan.answer = WarpAnswer::kTooManyWarps;
@@ -141,14 +145,27 @@ class Packer {
       nodes_ = 0;
       packed_ = false;
       if (fixed_groups_ + extra > 0) assign(0);
-      if (packed_ && !best_) {
-        plan.answer = WarpAnswer::kTooManyRegisters;
-        plan.entry = entry_registers(target_, fixed_groups_ + extra);
-        for (const Part& p : least_parts_) plan.minima.insert(plan.minima.end(), p.groups, p.lo);
-        return plan;
+      const bool whole = nodes_ <= kMostNodes;  // everything was enumerated
+      const int groups = fixed_groups_ + extra, pool = groups * entry_registers(target_, groups);
+      if (!packed_ && !whole) {
+        const Answer packs = ask(INT16_MAX, 0, 0).answer;
+        if (packs == Answer::kNo) continue;
+        packed_ = packs == Answer::kYes;
+        if (!packed_) plan.answer = WarpAnswer::kUnknown;
       }
+      if (!best_ && packed_) {
+        const RoleAnswer fits = whole ? RoleAnswer{Answer::kNo, {}, {}} : ask(pool, 0, 0);
+        if (fits.answer == Answer::kYes) adopt(fits);
+        if (fits.answer == Answer::kNo) plan.answer = WarpAnswer::kTooManyRegisters;
+        if (fits.answer == Answer::kUnknown) plan.answer = WarpAnswer::kUnknown;
+      }
+      if (plan.answer == WarpAnswer::kTooManyRegisters) {
+        plan.entry = entry_registers(target_, groups);
+        for (const Part& p : least_parts_) plan.minima.insert(plan.minima.end(), p.groups, p.lo);
+      }
+      if (plan.answer != WarpAnswer::kPlaced) return plan;
+      if (best_ && !whole) plan.proven = improve(pool);
     }
-    plan.proven = nodes_ <= kMostNodes;
     fill(plan);
     return plan;
   }
@@ -167,6 +184,50 @@ class Packer {
     std::vector<int> order;  ///< bins by part
   };
 
+  RoleAnswer ask(int pool, int smallest, int sum) {
+    RoleQuestion q;
+    q.pool = pool;
+    q.smallest = smallest;
+    q.sum = sum;
+    for (int r : small_) q.roles.push_back(roles_[r]);
+    for (int b = 0; b < fixed_bins_; ++b) {
+      const Role& owner = roles_[bins_[b].roles.front().first];
+      q.bins.push_back({bins_[b].groups, bins_[b].mask, owner.min_registers, owner.max_registers});
+    }
+    q.bins.resize(q.bins.size() + static_cast<std::size_t>(extra_));
+    return roles_by_z3(q, Allowance(meter_, std::min(kQuestionUnits, meter_.left() / 8)));
+  }
+
+  void adopt(const RoleAnswer& found) {
+    const std::vector<Bin> before = bins_;
+    for (int e = 0; e < extra_; ++e) bins_.push_back({1, 0, {}});
+    for (std::size_t k = 0; k < small_.size(); ++k) {
+      auto [bin, at] = found.at[k];
+      bins_[bin].mask |= ((1 << roles_[small_[k]].warps) - 1) << at;
+      bins_[bin].roles.emplace_back(small_[k], at);
+    }
+    leaf();
+    bins_ = before;
+  }
+
+  // By bisection: the largest smallest budget, then the largest sum with it. False if a question stayed open.
+  bool improve(int pool) {
+    const auto raise = [&](int low, int high, auto&& question) {
+      while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        const RoleAnswer found = question(middle * kGrain);
+        if (found.answer == Answer::kUnknown) return false;
+        if (found.answer == Answer::kYes) adopt(found);
+        (found.answer == Answer::kYes ? low : high) = found.answer == Answer::kYes ? middle : middle - 1;
+      }
+      return true;
+    };
+    return raise(best_->budgets.smallest / kGrain, kMostRegisters / kGrain,
+                 [&](int value) { return ask(pool, value, 0); }) &&
+           raise(best_->budgets.sum / kGrain, pool / kGrain,
+                 [&](int value) { return ask(pool, best_->budgets.smallest, value); });
+  }
+
   int position(int mask, const Role& role) const {
     const int want = (1 << role.warps) - 1;
     for (int at = 0; at + role.warps <= kGroupWarps; at += role.align_warps)
@@ -175,8 +236,7 @@ class Packer {
   }
 
   void assign(std::size_t k) {
-    if (++nodes_ > kMostNodes && packed_) return;
-    if (nodes_ > 4 * kMostNodes) return;
+    if (++nodes_ > kMostNodes) return;
     meter_.steps(4);
     if (k == small_.size()) {
       packed_ = true;
@@ -282,7 +342,7 @@ class Packer {
   Meter& meter_;
   std::vector<int> small_;
   std::vector<Bin> bins_;
-  int fixed_groups_ = 0, extra_ = 0, used_extra_ = 0;
+  int fixed_groups_ = 0, fixed_bins_ = 0, extra_ = 0, used_extra_ = 0;
   std::uint64_t nodes_ = 0;
   bool packed_ = false;
   std::optional<Best> best_;

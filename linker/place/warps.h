@@ -15,7 +15,7 @@
 
 namespace pipelink::place {
 
-enum class WarpAnswer { kPlaced, kTooManyWarps, kTooManyRegisters };
+enum class WarpAnswer { kPlaced, kTooManyWarps, kTooManyRegisters, kUnknown };
 
 struct WarpPlan {
   WarpAnswer answer = WarpAnswer::kPlaced;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <utility>
 
@@ -174,21 +173,24 @@ void sort_unique(std::vector<std::string>& list) {
 }  // namespace
 
 Outcome<place::Target> target_of(const std::string& arch, int blocks_per_sm) {
-  // Shared bytes of a block and columns of tensor memory, from the vendor's table of compute capabilities.
+  // Shared bytes of a block, columns of tensor memory and warps of an SM, from the vendor's table of compute capabilities.
   struct Row {
     const char* arch;
     std::int64_t shared;
     int columns;
+    int sm_warps;
   };
   static constexpr Row kRows[] = {
-      {"sm_90a", 232'448, 0}, {"sm_100a", 232'448, 512}, {"sm_103a", 232'448, 512}, {"sm_120a", 101'376, 0}};
+      {"sm_90a", 232'448, 0, 64},
+                                  {"sm_100a", 232'448, 512, 64},
+                                  {"sm_103a", 232'448, 512, 64},
+                                  {"sm_120a", 101'376, 0, 48}};
   for (const Row& row : kRows) {
     if (arch != row.arch) continue;
     place::Target target;
     target.shared_bytes = row.shared;
-    // Each block allocates a power of two.
-    target.tensor_columns =
-        static_cast<int>(std::bit_floor(static_cast<unsigned>(row.columns / blocks_per_sm)));
+    target.tensor_columns = row.columns;
+    target.sm_warps = row.sm_warps;
     target.blocks_per_sm = blocks_per_sm;
     return target;
   }
