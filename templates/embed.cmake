@@ -1,6 +1,7 @@
-# Run with -P: writes OUTPUT, a C++ source that holds each DIRECTORY/*.mustache as a raw string literal.
+# Run with -P: writes OUTPUT, a C++ source that holds each DIRECTORY/*.mustache, *.css and *.js
+# as a raw string literal.
 cmake_minimum_required(VERSION 3.25)
-file(GLOB templates "${DIRECTORY}/*.mustache")
+file(GLOB templates "${DIRECTORY}/*.mustache" "${DIRECTORY}/*.css" "${DIRECTORY}/*.js")
 list(SORT templates)
 set(entries "")
 foreach(template IN LISTS templates)
@@ -13,7 +14,7 @@ foreach(template IN LISTS templates)
   endif()
   string(APPEND entries "  if (name == \"${name}\") return R\"PIPELINK(${text})PIPELINK\";\n")
 endforeach()
-file(WRITE "${OUTPUT}" "// Generated from templates/*.mustache.
+file(WRITE "${OUTPUT}" "// Generated from templates/.
 #include \"templates/template_text.h\"
 
 namespace pipelink {

@@ -16,6 +16,7 @@
 #include "linker/place/solve.h"
 #include "linker/place/verify.h"
 #include "linker/report/map.h"
+#include "linker/report/page.h"
 #include "linker/version.h"
 #include "packager/base/file.h"
 
@@ -95,12 +96,12 @@ int link(const Common& common, const LinkArguments& arguments) {
   if (!linked) return finish(common, linked.diagnostics);
   const Composition& composition = linked->checked.composition;
   const std::string stem = composition.name + "." + composition.arch;
-  const std::string map = map_json(*linked), summary = summary_text(*linked);
+  const MapTexts map = map_texts(*linked);
   Diagnostics diagnostics = std::move(linked.diagnostics);
   const Diagnostics written = write_outputs(arguments.output, {{stem + ".glue.cu", &linked->glue},
                                                                {stem + ".launch", &linked->launch},
-                                                               {stem + ".map.json", &map},
-                                                               {stem + ".summary.txt", &summary},
+                                                               {stem + ".map.json", &map.json},
+                                                               {stem + ".summary.txt", &map.summary},
                                                                {stem + ".cubin", &linked->cubin}});
   diagnostics.insert(diagnostics.end(), written.begin(), written.end());
   if (!has_error(diagnostics) && !arguments.timings.empty()) {
@@ -112,7 +113,7 @@ int link(const Common& common, const LinkArguments& arguments) {
     const Outcome<bool> done = write_file(arguments.timings, times.dump() + "\n");
     diagnostics.insert(diagnostics.end(), done.diagnostics.begin(), done.diagnostics.end());
   }
-  if (!has_error(diagnostics) && !arguments.quiet) print(summary);
+  if (!has_error(diagnostics) && !arguments.quiet) print(map.summary);
   return finish(common, diagnostics);
 }
 
@@ -141,6 +142,15 @@ int check(const Common& common, const std::string& file, const std::vector<std::
           fact.where.file.empty() ? "" : fmt::format(" ({}:{})", fact.where.file, fact.where.line)));
   }
   return finish(common, checked.diagnostics);
+}
+
+int page(const Common& common, const std::string& file, const std::string& output) {
+  Outcome<std::string> text = read_file(file);
+  if (!text) return finish(common, text.diagnostics);
+  Outcome<std::string> html = page_of_map(*text, file_name(file));
+  if (!html) return finish(common, html.diagnostics);
+  const Outcome<bool> written = write_file_if_changed(output, *html);
+  return finish(common, written.diagnostics);
 }
 
 int inspect(const Common& common, const std::string& file, bool json) {

@@ -26,6 +26,7 @@ struct LinkArguments {
 int link(const Common& common, const LinkArguments& arguments);
 
 int check(const Common& common, const std::string& composition, const std::vector<std::string>& why);
+int page(const Common& common, const std::string& map, const std::string& output);
 int inspect(const Common& common, const std::string& file, bool json);
 int explain(const Common& common, const std::string& clause, bool list);
 int diff(const Common& common, const std::string& a, const std::string& b);

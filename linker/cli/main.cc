@@ -71,8 +71,13 @@ int main(int argc, char** argv) {
 
   CLI::App* inspect = app.add_subcommand("inspect", "Show a package or a link map");
   inspect->add_option("file", file, "FILE.plk or FILE.map.json")->required();
-  inspect->add_flag("--json", json, "As JSON");
-  inspect->callback([&] { action = [&](const Common& common) { return cli::inspect(common, file, json); }; });
+  CLI::Option* as_json = inspect->add_flag("--json", json, "As JSON");
+  inspect->add_option("--html", other, "Write a link map as a page to this file")->excludes(as_json);
+  inspect->callback([&] {
+    action = [&](const Common& common) {
+      return other.empty() ? cli::inspect(common, file, json) : cli::page(common, file, other);
+    };
+  });
 
   CLI::App* explain = app.add_subcommand("explain", "Explain a clause");
   CLI::Option* clause = explain->add_option("clause", file, "An id, e.g. L-REGS");

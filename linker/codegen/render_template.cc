@@ -195,7 +195,38 @@ Diagnostic fault(std::string_view name, const std::string& text) {
 
 }  // namespace
 
-Outcome<std::string> render_text(std::string_view name, std::string_view text, const json& values) {
+std::string escape_html(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        if ((static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n') || c == 0x7f)
+          out += "\uFFFD";
+        else
+          out += c;
+    }
+  }
+  return out;
+}
+
+Outcome<std::string> render_text(std::string_view name, std::string_view text, const json& values,
+                                 Escape escape) {
   Reader reader(text);
   const std::vector<Tag> tags = reader.read();
   if (!reader.fault().empty()) return fault(name, reader.fault());
@@ -207,15 +238,28 @@ Outcome<std::string> render_text(std::string_view name, std::string_view text, c
   if (!diagnostics.empty()) return diagnostics;
 
   mustache::mustache form{std::string(text)};
-  form.set_custom_escape([](const std::string& s) { return s; });
+  form.set_custom_escape(
+      [escape](const std::string& s) { return escape == Escape::kHtml ? escape_html(s) : s; });
   if (!form.is_valid()) return fault(name, form.error_message());
   return form.render(convert(values));
 }
 
-Outcome<std::string> render_template(std::string_view name, const json& values) {
+namespace {
+
+Outcome<std::string> render(std::string_view name, const json& values, Escape escape) {
   const std::string_view text = template_text(name);
   if (text.empty()) return fault(name, "there is no such template");
-  return render_text(name, text, values);
+  return render_text(name, text, values, escape);
+}
+
+}  // namespace
+
+Outcome<std::string> render_template(std::string_view name, const json& values) {
+  return render(name, values, Escape::kNone);
+}
+
+Outcome<std::string> render_html(std::string_view name, const json& values) {
+  return render(name, values, Escape::kHtml);
 }
 
 }  // namespace pipelink

@@ -14,7 +14,16 @@ namespace pipelink {
 /// without a value, a value without a key.
 Outcome<std::string> render_template(std::string_view name, const nlohmann::json& values);
 
+/// The same for a page: `{{key}}` is escaped for HTML text and quoted attributes, control characters are
+/// replaced; `{{{key}}}` is put in as it is.
+Outcome<std::string> render_html(std::string_view name, const nlohmann::json& values);
+
+enum class Escape { kNone, kHtml };
+
 /// The same for a template's text; `name` is for messages.
-Outcome<std::string> render_text(std::string_view name, std::string_view text, const nlohmann::json& values);
+Outcome<std::string> render_text(std::string_view name, std::string_view text, const nlohmann::json& values,
+                                 Escape escape = Escape::kNone);
+
+std::string escape_html(std::string_view text);
 
 }  // namespace pipelink

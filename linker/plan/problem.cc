@@ -128,6 +128,32 @@ void add_rings(place::Problem& problem, const Composition& composition, const Bi
   }
 }
 
+void sort_unique(std::vector<std::string>& list) {
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+/// The phases `inner` come after all that `outer` comes after, and before all that comes after it.
+void nest(std::map<std::string, place::Phase>& phases, const std::vector<std::string>& inner,
+          const std::string& outer) {
+  const place::Phase around = phases.at(outer);
+  for (const std::string& name : inner) {
+    place::Phase& in = phases.at(name);
+    in.after.insert(in.after.end(), around.after.begin(), around.after.end());
+    in.after_previous.insert(in.after_previous.end(), around.after_previous.begin(),
+                             around.after_previous.end());
+  }
+  for (auto& [name, phase] : phases) {
+    const auto names = [&](const std::vector<std::string>& list) {
+      return std::find(list.begin(), list.end(), outer) != list.end();
+    };
+    const bool is_inner = std::find(inner.begin(), inner.end(), name) != inner.end();
+    if (!is_inner && names(phase.after)) phase.after.insert(phase.after.end(), inner.begin(), inner.end());
+    if (names(phase.after_previous))
+      phase.after_previous.insert(phase.after_previous.end(), inner.begin(), inner.end());
+  }
+}
+
 /// What a callable's body runs through belongs to the time of the phases in which it is called: what is over
 /// before those phases is over before the body, and what they precede the body precedes too. With several
 /// callers nothing is said.
@@ -135,39 +161,28 @@ void nest_phases(std::map<std::string, place::Phase>& phases, const Composition&
                  const Bindings& bindings) {
   std::map<PortRef, std::vector<const Binding*>> callers;
   for (const Binding& b : bindings.callables) callers[b.exporter].push_back(&b);
-  const std::map<std::string, place::Phase> flat = phases;
-  for (const auto& [exported, bound] : callers) {
-    if (bound.size() != 1) continue;
-    const PortRef importer = bound.front()->importer;
-    const std::vector<std::string> inner =
-        qualified(composition.instances[exported.instance].name,
-                  composition.contract(exported.instance).callables[exported.index].phases);
-    const std::vector<std::string> outer =
-        qualified(composition.instances[importer.instance].name,
-                  composition.contract(importer.instance).callables[importer.index].phases);
-    if (outer.size() != 1) continue;
-    const place::Phase& around = flat.at(outer.front());
-    for (const std::string& name : inner) {
-      place::Phase& in = phases.at(name);
-      in.after.insert(in.after.end(), around.after.begin(), around.after.end());
-      in.after_previous.insert(in.after_previous.end(), around.after_previous.begin(),
-                               around.after_previous.end());
+  // A callable may call another, and two nested phases are ordered as those around them are: until nothing
+  // new comes up.
+  for (std::size_t known = 0, now = 1; known != now;) {
+    known = now;
+    for (const auto& [exported, bound] : callers) {
+      if (bound.size() != 1) continue;
+      const PortRef importer = bound.front()->importer;
+      const std::vector<std::string> inner =
+          qualified(composition.instances[exported.instance].name,
+                    composition.contract(exported.instance).callables[exported.index].phases);
+      const std::vector<std::string> outer =
+          qualified(composition.instances[importer.instance].name,
+                    composition.contract(importer.instance).callables[importer.index].phases);
+      if (outer.size() == 1) nest(phases, inner, outer.front());
     }
+    now = 1;
     for (auto& [name, phase] : phases) {
-      const auto names = [&](const std::vector<std::string>& list) {
-        return std::find(list.begin(), list.end(), outer.front()) != list.end();
-      };
-      if (std::find(inner.begin(), inner.end(), name) != inner.end()) continue;
-      if (names(phase.after)) phase.after.insert(phase.after.end(), inner.begin(), inner.end());
-      if (names(phase.after_previous))
-        phase.after_previous.insert(phase.after_previous.end(), inner.begin(), inner.end());
+      sort_unique(phase.after);
+      sort_unique(phase.after_previous);
+      now += phase.after.size() + phase.after_previous.size();
     }
   }
-}
-
-void sort_unique(std::vector<std::string>& list) {
-  std::sort(list.begin(), list.end());
-  list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
 }  // namespace

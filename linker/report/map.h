@@ -7,12 +7,13 @@
 
 namespace pipelink {
 
-/// NAME.ARCH.map.json (schema 1). No time, no path: the same inputs give the same bytes.
-std::string map_json(const Linked& linked);
+struct MapTexts {
+  std::string json;     ///< NAME.ARCH.map.json (schema 1)
+  std::string summary;  ///< the same for a terminal
+};
 
-/// The same for people: claims, bytes, warps, registers, barriers, routes, facts, dropped exports, solver,
-/// gate.
-std::string summary_text(const Linked& linked);
+/// No time, no path: the same inputs give the same bytes.
+MapTexts map_texts(const Linked& linked);
 
 /// The part that needs no link: `pipelink check` prints it.
 std::string placement_text(const Checked& checked);

@@ -1,0 +1,149 @@
+// Who is bound to whom: the keys "bindings", "routes", "facts" and "dropped" of the link map.
+#include <fmt/format.h>
+
+#include "linker/report/map_rows.h"
+#include "packager/contract/expression.h"
+
+namespace pipelink {
+namespace {
+
+using json = nlohmann::ordered_json;
+using contract::Amount;
+
+json side(const SourceSpan& where) {
+  return {{"file", where.file}, {"line", where.line}};
+}
+
+std::string signature(const contract::Callable& callable) {
+  std::string list;
+  for (const contract::Type& p : callable.parameters) list += (list.empty() ? "" : ", ") + p.name;
+  return fmt::format("{}({})", callable.result.name, list);
+}
+
+/// What both sides keep to. The number that one side leaves open is the other's.
+json ring_protocol(const Checked& in, const Binding& b, const RingStages& stages) {
+  const contract::Ring& own = in.composition.contract(b.exporter.instance).rings[b.exporter.index];
+  const contract::Ring& other = in.composition.contract(b.importer.instance).rings[b.importer.index];
+  const PlacedRing& placed = in.plan.instances[b.exporter.instance].rings[b.exporter.index];
+  const bool owner_consumes = own.side == contract::RingSide::kConsumer;
+  const PortRef producer = owner_consumes ? b.importer : b.exporter;
+  const PortRef consumer = owner_consumes ? b.exporter : b.importer;
+  json out = {{"producer", in.composition.instances[producer.instance].name},
+              {"consumer", in.composition.instances[consumer.instance].name},
+              {"stages", placed.stages},
+              {"stage_bytes", placed.stage_bytes},
+              {"full_arrivals", placed.full_arrivals},
+              {"empty_arrivals", placed.empty_arrivals}};
+  const auto transaction = [&](const contract::Ring& ring, std::size_t instance) {
+    if (!ring.transaction_bytes || out.contains("transaction_bytes")) return;
+    const contract::Evaluation value = contract::evaluate(
+        *ring.transaction_bytes, expression_scope(in.composition, in.bindings, instance, stages));
+    if (value) out["transaction_bytes"] = *value;
+  };
+  transaction(own, b.exporter.instance);
+  transaction(other, b.importer.instance);
+  return out;
+}
+
+}  // namespace
+
+json binding_rows(const MapSource& source) {
+  const Checked& in = source.in;
+  const Composition& composition = in.composition;
+  json rows = json::array();
+  const auto row = [&](const char* kind, const Binding& b, const auto& import, const auto& exported) {
+    return json{{"kind", kind},
+                {"import", port_name(composition, b.importer, import.name)},
+                {"export", port_name(composition, b.exporter, exported.name)},
+                {"import_at", side(import.where)},
+                {"export_at", side(exported.where)}};
+  };
+  for (const Binding& b : in.bindings.callables) {
+    const contract::Contract& importer = composition.contract(b.importer.instance);
+    const contract::Callable& import = importer.callables[b.importer.index];
+    json out =
+        row("callable", b, import, composition.contract(b.exporter.instance).callables[b.exporter.index]);
+    out["signature"] = signature(import);
+    rows.push_back(with_glue(
+        std::move(out), source.glue.of(fmt::format("pl__{}__import__{}", importer.component, import.name))));
+  }
+  const RingStages stages = placed_stages(in);
+  for (const Binding& b : in.bindings.rings) {
+    const contract::Contract& importer = composition.contract(b.importer.instance);
+    const contract::Ring& import = importer.rings[b.importer.index];
+    json out = row("ring", b, import, composition.contract(b.exporter.instance).rings[b.exporter.index]);
+    out["protocol"] = ring_protocol(in, b, stages);
+    rows.push_back(with_glue(std::move(out), source.glue.of(fmt::format("pl__{}__ring__{}__data",
+                                                                        importer.component, import.name))));
+  }
+  for (const Binding& b : in.bindings.tensors) {
+    const contract::TensorPort& import = composition.contract(b.importer.instance).tensors[b.importer.index];
+    const contract::TensorPort& exported =
+        composition.contract(b.exporter.instance).tensors[b.exporter.index];
+    json out = row("tensor", b, import, exported);
+    out["tile"] = {{"element", import.element}, {"extents", import.tile},
+                   {"space", import.space},     {"scope", import.scope},
+                   {"layout", import.layout},   {"from_layout", exported.layout},
+                   {"via", import.via},         {"parameter", import.parameter}};
+    rows.push_back(std::move(out));
+  }
+  return rows;
+}
+
+json route_rows(const MapSource& source) {
+  const Composition& composition = source.in.composition;
+  json rows = json::array();
+  for (const Route& r : source.in.routes) {
+    const auto name = [&](PortRef p) {
+      return port_name(composition, p, composition.contract(p.instance).tensors[p.index].name);
+    };
+    json row = {{"from", name(r.tensor.exporter)}, {"to", name(r.tensor.importer)}, {"route", r.kind}};
+    if (!r.permutation.empty()) row["permutation"] = r.permutation;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+json fact_rows(const MapSource& source) {
+  const Checked& in = source.in;
+  json rows = json::array();
+  for (std::size_t f = 0; f < in.bindings.facts.size(); ++f) {
+    const FactValue& fact = in.bindings.facts[f];
+    const contract::Fact& declared = in.composition.contract(fact.owner).facts[fact.index];
+    json readers = json::array();
+    std::vector<int> lines = source.glue.of(
+        fmt::format("pl__{}__fact__{}", in.composition.instances[fact.owner].component, declared.name));
+    for (std::size_t i = 0; i < in.bindings.fact_of.size(); ++i)
+      for (std::size_t k = 0; k < in.bindings.fact_of[i].size(); ++k)
+        if (in.bindings.fact_of[i][k] == f && i != fact.owner) {
+          readers.push_back(in.composition.instances[i].name);
+          const std::vector<int> more =
+              source.glue.of(fmt::format("pl__{}__fact__{}", in.composition.instances[i].component,
+                                         in.composition.contract(i).facts[k].name));
+          lines.insert(lines.end(), more.begin(), more.end());
+        }
+    json row = {{"fact", port_name(in.composition, {fact.owner, fact.index}, declared.name)}};
+    if (fact.type == contract::FactType::kInteger)
+      row["value"] = fact.integer;
+    else if (fact.type == contract::FactType::kBoolean)
+      row["value"] = fact.integer != 0;
+    else
+      row["value"] = fact.text;
+    row["settable"] = declared.settable;
+    row["set"] = fact.set_by_composition;
+    if (declared.settable) row["domain"] = declared.domain;
+    row["readers"] = std::move(readers);
+    rows.push_back(with_glue(with_place(std::move(row), declared.where), std::move(lines)));
+  }
+  return rows;
+}
+
+json dropped_rows(const MapSource& source) {
+  json rows = json::array();
+  const Composition& composition = source.in.composition;
+  for (PortRef p : source.in.bindings.dropped)
+    rows.push_back(port_name(composition, p, composition.contract(p.instance).callables[p.index].name));
+  return rows;
+}
+
+}  // namespace pipelink
