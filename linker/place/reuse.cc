@@ -153,6 +153,25 @@ std::vector<Reuse> shared_reuse(const Problem& problem, const Solution& solution
   return out;
 }
 
+std::vector<Reuse> column_reuse(const Problem& problem, const Solution& solution) {
+  Chains chains(problem);
+  std::vector<Reuse> out;
+  const std::vector<TensorColumns>& claims = problem.tensor_columns;
+  for (std::size_t i = 0; i < claims.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const ColumnPlacement& a = *solution.columns(claims[i].name);
+      const ColumnPlacement& b = *solution.columns(claims[j].name);
+      const int begin = std::max(a.column, b.column);
+      const int end = std::min(a.column + a.columns, b.column + b.columns);
+      if (begin >= end) continue;
+      out.push_back(explain(chains, claims[i], claims[j]));
+      out.back().offset = begin;
+      out.back().bytes = end - begin;
+    }
+  sort(out);
+  return out;
+}
+
 std::vector<Reuse> barrier_reuse(const Problem& problem, const Solution& solution) {
   Chains chains(problem);
   std::vector<Reuse> out;

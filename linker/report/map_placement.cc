@@ -147,6 +147,29 @@ json barrier_rows(const MapSource& source) {
   return rows;
 }
 
+json tensor_memory_rows(const MapSource& source) {
+  const Composition& composition = source.in.composition;
+  std::map<std::string, std::vector<int>> lines;
+  for (std::size_t i = 0; i < composition.instances.size(); ++i)
+    for (const contract::TensorMemory& t : composition.contract(i).tensor_memory)
+      lines[composition.instances[i].name + "." + t.name] =
+          source.glue.of(fmt::format("pl__{}__tensor_memory__{}", composition.contract(i).component, t.name));
+  json rows = json::array();
+  for (const place::TensorColumns& t : source.in.plan.problem.tensor_columns)
+    rows.push_back(with_glue(with_place({{"claim", t.name},
+                                         {"owner", t.owner},
+                                         {"column", source.in.plan.solution.columns(t.name)->column},
+                                         {"columns", t.columns},
+                                         {"live", t.live}},
+                                        t.where),
+                             lines[t.name]));
+  std::sort(rows.begin(), rows.end(), [](const json& a, const json& b) {
+    return std::pair(a["column"].get<int>(), a["claim"].get<std::string>()) <
+           std::pair(b["column"].get<int>(), b["claim"].get<std::string>());
+  });
+  return rows;
+}
+
 json role_rows(const MapSource& source) {
   const Composition& composition = source.in.composition;
   std::map<std::string, std::vector<int>> lines;
@@ -233,6 +256,8 @@ json reuse_rows(const MapSource& source) {
     rows.push_back(orders({{"of", "shared"}, {"offset", r.offset}, {"bytes", r.bytes}}, r));
   for (const place::Reuse& r : place::barrier_reuse(in.plan.problem, in.plan.solution))
     rows.push_back(orders({{"of", "named_barrier"}, {"id", r.offset}}, r));
+  for (const place::Reuse& r : place::column_reuse(in.plan.problem, in.plan.solution))
+    rows.push_back(orders({{"of", "tensor_memory"}, {"column", r.offset}, {"columns", r.bytes}}, r));
   return rows;
 }
 
@@ -254,6 +279,10 @@ json placement_rows(const MapSource& source) {
           {"shared", shared_rows(source)},
           {"rings", ring_rows(source)},
           {"named_barriers", barrier_rows(source)},
+          {"tensor_memory",
+           {{"allocated", in.plan.tensor_columns},
+            {"capacity", target.tensor_columns},
+            {"claims", tensor_memory_rows(source)}}},
           {"threads", in.plan.threads},
           {"entry_registers", in.plan.solution.entry_registers},
           {"warpgroup_registers", in.plan.solution.warpgroup_registers},
