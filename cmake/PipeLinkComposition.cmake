@@ -41,7 +41,7 @@ PipeLinkComposition
   ``<name>.cubin``
     The link: cubin, link map, glue, launch description and summary of each architecture (part of ``all``).
   ``<name>.report``
-    Prints the summary.
+    Prints the summary, and makes a page of the link map: ``<name>.sm_<architecture>.html``, one file, beside the map.
   ``<name>.control``
     With ``CONTROL``: ``<name>.sm_<architecture>.control.cubin`` (see PipeLinkControl).
 
@@ -277,12 +277,19 @@ function(_pipelink_image_library name architectures components directory)
   set_property(TARGET ${name} PROPERTY PIPELINK_ARCHITECTURES "${architectures}")
 endfunction()
 
+# Pages are made when somebody asks for them: a link need not wait for what few builds look at.
 function(_pipelink_report name architectures directory)
-  set(summaries "")
+  set(commands "")
+  set(pages "")
   foreach(architecture IN LISTS architectures)
-    list(APPEND summaries "${directory}/sm_${architecture}/${name}.sm_${architecture}.summary.txt")
+    set(base "${directory}/sm_${architecture}/${name}.sm_${architecture}")
+    list(APPEND pages "${base}.html")
+    list(APPEND commands
+      COMMAND $<TARGET_FILE:PipeLink::pipelink> inspect "${base}.map.json" --html "${base}.html"
+      COMMAND "${CMAKE_COMMAND}" -E cat "${base}.summary.txt"
+      COMMAND "${CMAKE_COMMAND}" -E echo "page: ${base}.html")
   endforeach()
-  add_custom_target(${name}.report COMMAND "${CMAKE_COMMAND}" -E cat ${summaries} USES_TERMINAL VERBATIM)
+  add_custom_target(${name}.report ${commands} BYPRODUCTS ${pages} USES_TERMINAL VERBATIM)
   add_dependencies(${name}.report ${name}.cubin)
 endfunction()
 

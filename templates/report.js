@@ -2,7 +2,6 @@
 // marks the same claim everywhere and what shares its bytes, and says what it is below the picture.
 (() => {
   "use strict";
-  const readout = document.getElementById("readout");
   const of = (id) => document.querySelectorAll(`[data-claim="${CSS.escape(id)}"]`);
   let marked = [];
   const mark = (element) => {
@@ -21,7 +20,8 @@
         }
     }
     const title = document.querySelector(`.memory [data-claim="${CSS.escape(id)}"] > title`);
-    if (readout !== null && title !== null) readout.textContent = title.textContent;
+    const readout = title?.closest("figure")?.querySelector(".readout");
+    if (readout) readout.textContent = title.textContent;
   };
   const claim = (event) => event.target instanceof Element ? event.target.closest("a[data-claim]") : null;
   document.addEventListener("mouseover", (event) => mark(claim(event)));

@@ -21,9 +21,10 @@ struct OrderPath {
 /// of `second`, and these before those of `first` in the next iteration.
 struct Reuse {
   std::string first, second;
-  std::int64_t offset = 0, bytes = 0;  ///< of what they have in common; columns of tensor memory; or an id, and 0
-  std::vector<OrderPath> within;       ///< from the last phases of `first` to the first ones of `second`
-  std::vector<OrderPath> across;       ///< from the last ones of `second` on; empty without Problem::loop
+  std::int64_t offset = 0,
+               bytes = 0;         ///< of what they have in common; columns of tensor memory; or an id, and 0
+  std::vector<OrderPath> within;  ///< from the last phases of `first` to the first ones of `second`
+  std::vector<OrderPath> across;  ///< from the last ones of `second` on; empty without Problem::loop
 };
 
 /// Sorted by offset, then names. `solution` must be one that verify() accepts.

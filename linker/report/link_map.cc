@@ -158,6 +158,17 @@ void read_claims(const Row& p, LinkMap& out) {
     read_claim(row, b);
     b.id = row.small("id", 0, out.max_barriers - 1);
   }
+  if (p.has("tensor_memory")) {
+    const Row t = p.row("tensor_memory");
+    out.columns = t.small("allocated", 0, 1 << 16);
+    out.column_capacity = t.small("capacity", out.columns, 1 << 16);
+    for (const Row& row : t.rows("claims")) {
+      MapColumns& c = out.tensor_memory.emplace_back();
+      read_claim(row, c);
+      c.column = row.small("column", 0, out.columns);
+      c.columns = row.small("columns", 0, out.columns - c.column);
+    }
+  }
   for (const Row& row : p.rows("roles")) {
     MapRole& r = out.roles.emplace_back();
     read_claim(row, r);
@@ -191,11 +202,25 @@ void read_placement(const Row& p, LinkMap& out) {
     out.phases.push_back({row.text("phase"), row.text("owner"), row.where(), row.texts("after"),
                           row.texts("after_previous"), row.texts("called_in")});
   for (const Row& row : p.rows("reuse", kMostLines)) {
-    const bool barrier = row.text("of") == "named_barrier";
-    out.reuse.push_back({barrier, row.text("first"), row.text("second"),
-                         row.number(barrier ? "id" : "offset"), barrier ? 0 : row.number("bytes"),
-                         read_orders(row.rows("first_then_second")),
-                         read_orders(row.rows("second_then_first"))});
+    const std::string of = row.text("of");
+    MapReuse& r = out.reuse.emplace_back();
+    r.first = row.text("first");
+    r.second = row.text("second");
+    r.within = read_orders(row.rows("first_then_second"));
+    r.across = read_orders(row.rows("second_then_first"));
+    if (of == "shared") {
+      r.offset = row.number("offset");
+      r.size = row.number("bytes");
+    } else if (of == "tensor_memory") {
+      r.of = MapReuse::Of::kColumns;
+      r.offset = row.number("column");
+      r.size = row.number("columns");
+    } else if (of == "named_barrier") {
+      r.of = MapReuse::Of::kBarrier;
+      r.offset = row.number("id");
+    } else {
+      throw Fault{"placement.reuse names '" + of + "', which nothing is"};
+    }
   }
 }
 

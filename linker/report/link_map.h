@@ -40,6 +40,10 @@ struct MapBarrier : MapClaim {
   int id = 0;
 };
 
+struct MapColumns : MapClaim {
+  int column = 0, columns = 0;  ///< of tensor memory
+};
+
 struct MapRole : MapClaim {
   int first_warp = 0, warps = 0, registers = 0, least = 0, most = 0;
 };
@@ -56,9 +60,10 @@ struct MapOrder {
 };
 
 struct MapReuse {
-  bool barrier = false;
+  enum class Of { kShared, kColumns, kBarrier };
+  Of of = Of::kShared;
   std::string first, second;
-  std::int64_t offset = 0, bytes = 0;  ///< of a barrier: its id, and 0
+  std::int64_t offset = 0, size = 0;  ///< bytes or columns; of a barrier its id, and 0
   std::vector<MapOrder> within, across;
 };
 
@@ -118,6 +123,8 @@ struct LinkMap {
   std::vector<MapShared> shared;
   std::vector<MapRing> rings;
   std::vector<MapBarrier> barriers;
+  std::vector<MapColumns> tensor_memory;
+  int columns = 0, column_capacity = 0;  ///< that the block allocates, and might
   std::vector<MapRole> roles;
   int threads = 0, entry_registers = 0, register_pool = 65'536, max_barriers = 16;
   std::vector<int> warpgroup_registers;

@@ -65,6 +65,7 @@ std::map<std::string, SharedUse> shared_uses(const MapSource& source) {
       add(ring + ".empty", "empty barriers", placed.empty_arrivals, {"__empty"});
     }
   }
+  out[kTensorMemoryWord].kind = "address of tensor memory";
   return out;
 }
 

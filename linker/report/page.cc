@@ -43,6 +43,7 @@ Outcome<std::string> page_of_map(const std::string& text, const std::string& fil
   };
   section("overview", page::overview(context));
   section("memory", page::memory(context));
+  section("tensor_memory", page::tensor_memory(context));
   section("reuse", page::reuse(context));
   section("threads", page::threads(context));
   section("barriers", page::barriers(context));

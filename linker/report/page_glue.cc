@@ -134,6 +134,7 @@ std::map<int, json> notes(const Context& context) {
   };
   const auto claim_owner = [](const MapClaim& c) { return c.owner; };
   add(context.map.shared, context.shared, claim_owner);
+  add(context.map.tensor_memory, context.tensor_memory, claim_owner);
   add(context.map.barriers, context.barriers, claim_owner);
   add(context.map.roles, context.roles, claim_owner);
   add(context.map.facts, context.facts, [](const MapFact& f) { return f.name.substr(0, f.name.find('.')); });

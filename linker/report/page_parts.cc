@@ -27,6 +27,7 @@ std::map<std::string, std::string> ids(const char* kind, const std::vector<T>& l
 Context::Context(const LinkMap& link_map)
     : map(link_map),
       shared(ids("shared", map.shared)),
+      tensor_memory(ids("columns", map.tensor_memory)),
       barriers(ids("barrier", map.barriers)),
       roles(ids("role", map.roles)),
       rings(ids("ring", map.rings)),
@@ -55,6 +56,10 @@ std::string kibibytes(std::int64_t value) {
   if (value < 1024) return bytes(value);
   return value % 1024 == 0 ? fmt::format("{}\u00a0KiB", grouped(value / 1024))
                            : fmt::format("{:.1f}\u00a0KiB", static_cast<double>(value) / 1024);
+}
+
+std::string life(const MapClaim& claim) {
+  return claim.live.empty() ? "always" : joined(claim.live);
 }
 
 std::string percent(double part, double whole) {

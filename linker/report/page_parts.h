@@ -18,8 +18,9 @@ struct Context {
   explicit Context(const LinkMap& link_map);
 
   const LinkMap& map;
-  std::map<std::string, std::string> shared, barriers, roles, rings, facts, phases;  ///< name → id
-  std::map<std::string, int> colours;                                                ///< instance → 0…9
+  std::map<std::string, std::string> shared, tensor_memory, barriers, roles, rings, facts,
+      phases;                          ///< name → id
+  std::map<std::string, int> colours;  ///< instance → 0…9
 
   std::string colour(const std::string& owner) const;  ///< "c3"
 };
@@ -27,6 +28,7 @@ struct Context {
 std::string grouped(std::int64_t value);                    ///< 196,608
 std::string bytes(std::int64_t value);                      ///< "196,608 B"
 std::string kibibytes(std::int64_t value);                  ///< "192 KiB", "1.5 KiB", "640 B"
+std::string life(const MapClaim& claim);                    ///< its phases, or "always"
 std::string percent(double part, double whole);             ///< "12.345", of 100; what an SVG position takes
 std::string plural(std::int64_t n, std::string_view noun);  ///< "3 stages"
 
@@ -57,6 +59,8 @@ double text_width(std::string_view text);  ///< pixels of a label, with room at 
 
 Outcome<std::string> overview(const Context& context);
 Outcome<std::string> memory(const Context& context);
+/// Empty if nothing claims tensor memory.
+Outcome<std::string> tensor_memory(const Context& context);
 Outcome<std::string> reuse(const Context& context);
 Outcome<std::string> threads(const Context& context);
 Outcome<std::string> barriers(const Context& context);

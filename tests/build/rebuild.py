@@ -10,6 +10,18 @@ EMBED = ["compile demo.images.cc", "ld app"]  # the new image goes into the libr
 CONTROL = "compile demo.sm_90a.control.cu"
 
 
+def report(project, name, *architectures):
+    """`NAME.report` prints the summary and makes the page, of what is linked now."""
+    text = must_run([project.options.cmake, "--build", project.build_dir, "--target", f"{name}.report", *project.config])
+    for arch in architectures:
+        expect_match(rf"{name} for {arch}: ", text, f"what {name}.report prints")
+        pages = list(project.build_dir.rglob(f"{name}.{arch}.html"))
+        check(len(pages) == 1, f"{name}.report made {pages}")
+        check(f"page: {pages[0]}" in text, f"{name}.report does not say where the page is: {text}")
+        glue = json.loads(pages[0].with_suffix(".map.json").read_text())["glue"]["sha256"]
+        check(glue in pages[0].read_text(), f"{pages[0].name} is not of the last link")
+
+
 def rebuild(generator):
     def test(options):
         folder = options.work / ("rebuild " + generator.lower().replace(" ", "-"))
@@ -17,6 +29,7 @@ def rebuild(generator):
         project.configure()
         project.build()
         project.expect("nothing", [])
+        report(project, "demo", "sm_90a")
 
         project.touch("scale/scale.cu")
         project.expect("touching a source", [COMPILE, PACK])
@@ -24,6 +37,7 @@ def rebuild(generator):
         project.expect("editing a source", [COMPILE, PACK, LINK, *EMBED])
         project.edit("scale/scale.cu", "PIPELINK_FACT(factor, int, 3)", "PIPELINK_FACT(factor, int, 5)")
         project.expect("editing a fact in its owner", [COMPILE, PACK, LINK, *EMBED])
+        report(project, "demo", "sm_90a")
 
         project.edit("CMakeLists.txt", "SET scale.bias=2", "SET scale.bias=4")
         project.expect("setting a fact", [LINK, *EMBED])
@@ -54,6 +68,7 @@ def several(generator):
         project.configure()
         project.build()
         project.expect("nothing", [])
+        report(project, "several", "sm_90a", "sm_120a")
         must_run([next(p for p in project.build_dir.rglob("app") if p.is_file())])
         for arch, component, bias in ("sm_90a", "wide", 2), ("sm_120a", "narrow", 4):
             link_map = json.loads(next(project.build_dir.rglob(f"several.{arch}.map.json")).read_text())

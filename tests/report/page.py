@@ -170,7 +170,7 @@ def keyboard(tools):
             page.press("Enter", 13)
             equal(page.value("location.hash"), "#main", "where it leads")
             page.value("document.querySelector('a.block').focus()")
-            check("B at" in page.value("document.getElementById('readout').textContent"), "the readout does not say what has the focus")
+            check("B at" in page.value("document.querySelector('.readout').textContent"), "the readout does not say what has the focus")
             page.press("Enter", 13)
             equal(page.value("document.querySelector('tr:target').dataset.claim"), page.value("location.hash.slice(1)"), "the row of a block")
 

@@ -82,9 +82,9 @@ TEST_CASE("what shares bytes or an id, with the orders that allow it") {
   REQUIRE(map->reuse.size() == 3);
   const MapReuse& bytes = map->reuse[0];
   CHECK(bytes.first == "driver.loaded");
-  CHECK(bytes.bytes > 0);
+  CHECK(bytes.size > 0);
   const MapReuse& id = map->reuse[2];
-  CHECK(id.barrier);
+  CHECK(id.of == MapReuse::Of::kBarrier);
   CHECK(id.first == "driver.full");
   CHECK(id.second == "driver.drained");
   REQUIRE(id.within.size() == 1);

@@ -137,6 +137,36 @@ TEST_CASE("a block lies where its claim does") {
   }
 }
 
+TEST_CASE("tensor memory has a picture if something claims it") {
+  CHECK(sample_page().find("id=\"tensor-memory\"") == std::string::npos);
+  json map = json::parse(sample_map());
+  const auto claim = [](const char* name, int column, const char* phase) {
+    return json{{"claim", name},  {"owner", "driver"}, {"column", column},
+                {"columns", 128}, {"live", {phase}},   {"glue", {20}}};
+  };
+  map["placement"]["tensor_memory"] = {
+      {"allocated", 128},
+      {"capacity", 512},
+      {"claims", {claim("driver.acc", 0, "driver.load"), claim("driver.sum", 0, "driver.store")}}};
+  map["placement"]["reuse"].push_back({{"of", "tensor_memory"},
+                                       {"column", 0},
+                                       {"columns", 128},
+                                       {"first", "driver.acc"},
+                                       {"second", "driver.sum"},
+                                       {"first_then_second", json::array()},
+                                       {"second_then_first", json::array()}});
+  const Outcome<std::string> page = page_of_map(map.dump(), "x");
+  REQUIRE(page);
+  for (const char* text :
+       {"id=\"tensor-memory\"", "The block allocates 128 columns of 512.", "<tr id=\"columns-2\"",
+        "href=\"#columns-1\" class=\"block", "data-shares=\"columns-2\"", "128 columns at 0"})
+    CHECK_MESSAGE(page->find(text) != std::string::npos, text);
+  map["placement"]["tensor_memory"]["claims"][0]["columns"] = 129;
+  CHECK(page_of_map(map.dump(), "x")
+            .diagnostics[0]
+            .reason.starts_with("placement.tensor_memory.claims[0].columns is not"));
+}
+
 TEST_CASE("labels: the best that fits, from the width at which it does") {
   const std::vector<page::Label> list = page::labels({{"owner.claim", 100}, {"claim", 50}, {"1", 12}}, 0.12);
   REQUIRE(list.size() == 3);
