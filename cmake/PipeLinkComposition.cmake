@@ -289,7 +289,7 @@ function(_pipelink_report name architectures directory)
       COMMAND "${CMAKE_COMMAND}" -E cat "${base}.summary.txt"
       COMMAND "${CMAKE_COMMAND}" -E echo "page: ${base}.html")
   endforeach()
-  add_custom_target(${name}.report ${commands} BYPRODUCTS ${pages} USES_TERMINAL VERBATIM)
+  add_custom_target(${name}.report ${commands} BYPRODUCTS ${pages} COMMENT "The link map of ${name}" USES_TERMINAL VERBATIM)
   add_dependencies(${name}.report ${name}.cubin)
 endfunction()
 

@@ -59,6 +59,7 @@ Outcome<std::string> overview(const Context& context) {
                                                     map.cluster[1], map.cluster[2])
                                       : "")},
        {"blocks", plural(map.blocks_per_sm, "block")},
+       {"columns", !map.tensor_memory.empty()},
        {"tiles", std::move(tiles)}});
 }
 

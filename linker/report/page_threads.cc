@@ -31,14 +31,26 @@ json role_bars(const Context& context, double warps, double most) {
   for (const MapRole& r : context.map.roles) {
     const double fraction = r.warps / warps, tall = kTall * r.registers / most;
     const std::string own = short_name(r.name);
-    json text = json::array();
-    const bool room = tall >= 52;
-    const bool upright = tall >= text_width(r.name);
-    for (const Label& l : labels(
-             {{r.name, text_width(r.name)}, {own, text_width(own)}, {r.name, upright ? 18 : 1e9}, {own, 18}},
-             fraction)) {
+    json text = json::array(), above = json::array();
+    constexpr double kUpright = 18, kNever = 1e9;
+    const auto fits = [&](const std::string& name, double height) {
+      return height >= text_width(name) ? kUpright : kNever;
+    };
+    // Across, upright, and upright over a bar that is too low for that.
+    for (const Label& l : labels({{r.name, tall >= 16 ? text_width(r.name) : kNever},
+                                  {own, tall >= 16 ? text_width(own) : kNever},
+                                  {r.name, fits(r.name, tall)},
+                                  {own, fits(own, tall)},
+                                  {own, fits(own, kTall - tall)}},
+                                 fraction)) {
+      if (l.variant == 4) {
+        above.push_back({{"text", l.text},
+                         {"classes", l.classes},
+                         {"above_y", fmt::format("{:.1f}", y(r.registers) - 6)}});
+        continue;
+      }
       json second = json::array();
-      if (l.variant < 2 && room) second.push_back({{"size", fmt::format("{} regs", r.registers)}});
+      if (l.variant < 2 && tall >= 52) second.push_back({{"size", fmt::format("{} regs", r.registers)}});
       text.push_back({{"text", l.text},
                       {"classes", l.classes},
                       {"across", l.variant < 2},
@@ -52,13 +64,14 @@ json role_bars(const Context& context, double warps, double most) {
                    {"middle", percent(r.first_warp + r.warps / 2.0, warps)},
                    {"y", fmt::format("{:.1f}", y(r.registers))},
                    {"height", fmt::format("{:.1f}", tall)},
-                   {"text_y", fmt::format("{:.1f}", y(r.registers) + std::min(tall / 2, 30.0))},
-                   {"second_y", fmt::format("{:.1f}", y(r.registers) + std::min(tall / 2, 30.0) + 16)},
+                   {"text_y", fmt::format("{:.1f}", y(r.registers) + std::min(tall / 2 + 4, 30.0))},
+                   {"second_y", fmt::format("{:.1f}", y(r.registers) + std::min(tall / 2 + 4, 30.0) + 16)},
                    {"least_y", fmt::format("{:.1f}", y(r.least))},
                    {"most_y", fmt::format("{:.1f}", y(std::min<double>(r.most, most)))},
                    {"mark_x", percent(r.first_warp + r.warps, warps)},
                    {"title", fmt::format("{}: {}, {} registers for each thread, asked for {} to {}", r.name,
                                          warp_range(r), r.registers, r.least, r.most)},
+                   {"above", std::move(above)},
                    {"text", std::move(text)}});
   }
   return out;

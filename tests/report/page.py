@@ -117,6 +117,19 @@ def opens(tools):
         equal(page.problems, [], "what the console said")
 
 
+def squeezed(tools, linked):
+    """The same map with the least registers for each role: bars too low for an upright name."""
+    text = json.loads(linked.map_bytes)
+    placement = text["placement"]
+    placement["warpgroup_registers"] = [24] * len(placement["warpgroup_registers"])
+    for role in placement["roles"]:
+        role["registers"] = 24
+    file, page = linked.folder / "squeezed.map.json", linked.folder / "squeezed.html"
+    file.write_text(json.dumps(text))
+    tools.must("inspect", file, "--html", page)
+    return page
+
+
 def overlap(a, b):
     return min(a[2], b[2]) - max(a[0], b[0]) > 0.5 and min(a[3], b[3]) - max(a[1], b[1]) > 0.5
 
@@ -124,6 +137,7 @@ def overlap(a, b):
 def legible(tools):
     """No label runs out of its block or into another one; all text stands out from what is behind it."""
     where, found = path(), pages(tools)
+    found.append(squeezed(tools, mixture.link(tools)))
     with browser.Browser(where) as page:
         for file in found:
             for width in WIDTHS:
