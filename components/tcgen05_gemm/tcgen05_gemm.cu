@@ -1,5 +1,5 @@
-// Matrix product on the tensor cores of sm_100a and sm_103a: 128 × 256 tiles of float32 accumulators in tensor
-// memory, bfloat16 operands from the ring `operands`. What becomes of a finished tile is the callable
+// Matrix product on the tensor cores of sm_100a and sm_103a: 128 × 256 tiles of float32 accumulators in
+// tensor memory, bfloat16 operands from the ring `operands`. What becomes of a finished tile is the callable
 // `epilogue`'s.
 //
 // A stage of the ring holds 128 × 64 of A, then 256 × 64 of B, both K-major in 128-byte swizzled rows. One
@@ -32,7 +32,8 @@ PIPELINK_MBARRIERS(empty, .count = kTiles, .arrivals = kDrainWarps);
 /// The block's `step`-th tile: its first row and column. Returns its number of k-blocks; 0: there is no such
 /// tile.
 PIPELINK_IMPORT(tile_at, unsigned, pipelink::Self self, unsigned step, unsigned& m0, unsigned& n0);
-/// Takes over half of warpgroup `warpgroup`'s part of a tile: rows m0 + 64 * warpgroup and on, columns n0 and on.
+/// Takes over half of warpgroup `warpgroup`'s part of a tile: rows m0 + 64 * warpgroup and on, columns n0 and
+/// on.
 PIPELINK_IMPORT(epilogue, void, pipelink::Self self, float (&acc)[64], unsigned m0, unsigned n0,
                 unsigned warpgroup);
 /// Called once after the last tile.

@@ -415,7 +415,7 @@ def _(b):
 
 @case("L-UNKNOWN")
 def _(b):  # less than the buffers need, more than the claims that are live at one time add up to
-    text = (HERE.parent / "unit" / "place" / "data" / "gap12_0.pl").read_text()
+    text = (HERE.parent / "data" / "placement" / "gap12_0.pl").read_text()
     (b.folder / "x.pl").write_text(text.replace("smem=232448", "smem=102300"))
     return b.tools.tool("place", b.folder / "x.pl", "--limit", "1")
 

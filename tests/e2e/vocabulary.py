@@ -4,6 +4,7 @@ import sys
 
 import cubin
 import fused
+import tensor_memory
 from control import control
 from support import ARCH, COMPONENTS, check, equal, find_tool, main, run
 
@@ -34,11 +35,11 @@ def judge(linked):
 
 
 def every_annotation(tools):
-    """The components here use each macro that the SDK documents."""
+    """The components here, and those of tensor_memory.py, use each macro that the SDK documents."""
     header = (tools.include / "pipelink" / "component.h").read_text()
     macros = set(re.findall(r"^#define (PIPELINK_(?!DETAIL)\w+)\(", header, re.M))
     check(len(macros) > 15, f"found only {sorted(macros)} in component.h")
-    used = set()
+    used = set(re.findall(r"PIPELINK_\w+", tensor_memory.CELLS))
     for component in fused.COMPONENTS:
         used |= set(re.findall(r"PIPELINK_\w+", (COMPONENTS / f"{component}.cu").read_text()))
     equal(sorted(macros - used), [], "annotations that no component here uses")
