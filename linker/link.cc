@@ -1,5 +1,8 @@
 #include "linker/link.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -7,12 +10,16 @@
 #include "linker/codegen/glue.h"
 #include "linker/codegen/host_header.h"
 #include "linker/codegen/launch.h"
+#include "linker/measure.h"
 #include "packager/package/package.h"
 
 namespace pipelink {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// A role linked alone is spill-free with a little less than it needs beside others.
+constexpr int kRegisterMargin = 8;
 
 double milliseconds(Clock::time_point from) {
   return std::chrono::duration<double, std::milli>(Clock::now() - from).count();
@@ -49,7 +56,9 @@ GatePlan gate_plan(const Composition& composition, const Plan& plan) {
 
 }  // namespace
 
-Outcome<Checked> check_composition(const std::string& file, Timings& timings) {
+namespace {
+
+Outcome<Checked> check_with(const std::string& file, const RegisterNeeds& needs, Timings& timings) {
   Diagnostics kept;
   auto start = Clock::now();
 
@@ -74,7 +83,7 @@ Outcome<Checked> check_composition(const std::string& file, Timings& timings) {
   start = Clock::now();
 
   // After this: every claim has a place that the verifier, which shares no code with the solver, accepts.
-  Outcome<Plan> planned = plan(out.composition, out.bindings);
+  Outcome<Plan> planned = plan(out.composition, out.bindings, needs);
   if (!planned) return planned.diagnostics;
   out.plan = take(std::move(planned), kept);
 
@@ -95,13 +104,11 @@ Outcome<Checked> check_composition(const std::string& file, Timings& timings) {
   return {std::move(out), std::move(kept)};
 }
 
-Outcome<Linked> link_composition(const std::string& file, Timings& timings) {
-  const auto start = Clock::now();
-  Outcome<Checked> checked = check_composition(file, timings);
-  if (!checked) return checked.diagnostics;
+/// Glue, launch description, cubin, gate. L-REGS alone if all is well but for spilled registers.
+Outcome<Linked> generate(Checked checked, LowerRequest& request, Timings& timings) {
   Diagnostics kept;
   Linked out;
-  out.checked = take(std::move(checked), kept);
+  out.checked = std::move(checked);
   const Checked& in = out.checked;
 
   // After this: the glue defines every handle and calls every role; the host side knows the same layout.
@@ -113,10 +120,74 @@ Outcome<Linked> link_composition(const std::string& file, Timings& timings) {
   out.launch = take(std::move(launch), kept);
 
   // After this: there is a cubin.
+  request.glue = out.glue;
+  Outcome<Lowered> lowered = lower(request);
+  if (!lowered) return lowered.diagnostics;
+  timings.glue_ms += lowered->glue_ms;
+  timings.nvjitlink_ms += lowered->link_ms;
+  out.cubin = std::move(lowered->cubin);
+
+  // After this: the cubin is what was planned.
+  Outcome<CubinFacts> facts = read_cubin(out.cubin, in.composition.name);
+  if (!facts) return facts.diagnostics;
+  out.facts = take(std::move(facts), kept);
+  Outcome<GateReport> report = gate(gate_plan(in.composition, in.plan), out.facts, lowered->log);
+  if (!report) return report.diagnostics;
+  out.gate = take(std::move(report), kept);
+  return {std::move(out), std::move(kept)};
+}
+
+bool only_registers(const Diagnostics& diagnostics) {
+  return has_error(diagnostics) &&
+         std::all_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& d) {
+           return d.severity != Severity::kError || d.clause == "L-REGS";
+         });
+}
+
+/// The registers did not suffice: placed once more with what the roles were found to need, else L-REGS.
+Outcome<Linked> generate_with_needs(const std::string& file, const Checked& first, const Diagnostics& spilled,
+                                    LowerRequest& request, Timings& timings) {
+  Outcome<std::vector<MeasuredNeed>> measured = measure_registers(first, request);
+  if (!measured) return measured.diagnostics;
+  RegisterNeeds needs;
+  for (const MeasuredNeed& need : *measured) {
+    const int most = first.composition.contract(need.role.instance).roles[need.role.index].registers_max;
+    if (need.registers == 0 || need.registers > most)
+      return registers_do_not_fit(first, *measured, fmt::format("role {} may have {}", need.name, most),
+                                  spilled);
+    needs[need.name] = need.registers + kRegisterMargin;
+  }
+  Outcome<Checked> again = check_with(file, needs, timings);
+  if (!again) {
+    if (!only_registers(again.diagnostics)) return again.diagnostics;
+    return registers_do_not_fit(first, *measured, again.diagnostics.front().reason, spilled);
+  }
+  if (again->plan.solution.roles == first.plan.solution.roles)
+    return registers_do_not_fit(first, *measured, "every role has what it needs by itself", spilled);
+  Outcome<Linked> linked = generate(std::move(*again.value), request, timings);
+  if (!linked && only_registers(linked.diagnostics))
+    return registers_do_not_fit(first, *measured, "with budgets after these needs it still spills",
+                                linked.diagnostics);
+  if (linked)
+    for (const MeasuredNeed& need : *measured) linked->measured_registers[need.name] = need.registers;
+  return linked;
+}
+
+}  // namespace
+
+Outcome<Checked> check_composition(const std::string& file, Timings& timings) {
+  return check_with(file, {}, timings);
+}
+
+Outcome<Linked> link_composition(const std::string& file, Timings& timings) {
+  const auto start = Clock::now();
+  Outcome<Checked> checked = check_composition(file, timings);
+  if (!checked) return checked.diagnostics;
+  Diagnostics kept;
+  const Checked in = take(std::move(checked), kept);
   LowerRequest request;
   request.arch = in.composition.arch;
   request.kernel = in.composition.name;
-  request.glue = out.glue;
   for (const PackageInput& package : in.composition.packages) {
     Outcome<Package> whole = read_package(package.path);
     if (!whole) return whole.diagnostics;
@@ -128,24 +199,16 @@ Outcome<Linked> link_composition(const std::string& file, Timings& timings) {
       return d;
     }
     for (std::size_t n = 0; n < whole->ltoir.size(); ++n)
-      request.inputs.push_back(
-          {package.contract.component + "." + std::to_string(n), std::move(whole->ltoir[n]), package.contract.toolkit});
+      request.inputs.push_back({package.contract.component + "." + std::to_string(n),
+                                std::move(whole->ltoir[n]), package.contract.toolkit});
   }
-  Outcome<Lowered> lowered = lower(request);
-  if (!lowered) return lowered.diagnostics;
-  timings.glue_ms = lowered->glue_ms;
-  timings.nvjitlink_ms = lowered->link_ms;
-  out.cubin = std::move(lowered->cubin);
-
-  // After this: the cubin is what was planned.
-  Outcome<CubinFacts> facts = read_cubin(out.cubin, in.composition.name);
-  if (!facts) return facts.diagnostics;
-  out.facts = take(std::move(facts), kept);
-  Outcome<GateReport> report = gate(gate_plan(in.composition, in.plan), out.facts, lowered->log);
-  if (!report) return report.diagnostics;
-  out.gate = take(std::move(report), kept);
+  Outcome<Linked> linked = generate(in, request, timings);
+  if (!linked && only_registers(linked.diagnostics))
+    linked = generate_with_needs(file, in, linked.diagnostics, request, timings);
+  if (!linked) return linked.diagnostics;
+  kept.insert(kept.end(), linked.diagnostics.begin(), linked.diagnostics.end());
   timings.total_ms = milliseconds(start);
-  return {std::move(out), std::move(kept)};
+  return {std::move(*linked.value), std::move(kept)};
 }
 
 }  // namespace pipelink

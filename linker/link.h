@@ -30,12 +30,14 @@ struct Linked {
   std::string cubin;
   CubinFacts facts;
   GateReport gate;
+  RegisterNeeds measured_registers;  ///< of each role, where the first placement spilled; else empty
 };
 
 /// read ▸ bind ▸ check ▸ place ▸ route.
 Outcome<Checked> check_composition(const std::string& file, Timings& timings);
 
-/// The same, then generate ▸ lower ▸ gate. Writes nothing.
+/// The same, then generate ▸ lower ▸ gate. If registers do not suffice, the roles' needs are measured and
+/// everything from place on is done once more. Writes nothing.
 Outcome<Linked> link_composition(const std::string& file, Timings& timings);
 
 }  // namespace pipelink

@@ -48,6 +48,10 @@ bool registers_fit(const GatePlan& plan, int found) {
 
 }  // namespace
 
+bool spills(const std::string& log) {
+  return !suspicious_lines(log, true).empty();
+}
+
 Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const std::string& log) {
   const std::string foreign = foreign_functions(found, plan.kernel);
   const auto number = [](const char* what, long long planned, long long is, const char* help) {
@@ -94,9 +98,9 @@ Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const st
     }
     report.rows.push_back(std::move(r.row));
   }
-  const auto log_row = [&](const char* what, bool spills, const char* clause, const char* title,
+  const auto log_row = [&](const char* what, bool spilled, const char* clause, const char* title,
                            const char* help) {
-    const std::vector<std::string> lines = suspicious_lines(log, spills);
+    const std::vector<std::string> lines = suspicious_lines(log, spilled);
     report.rows.push_back(
         {what, "none", lines.empty() ? "none" : fmt::format("{} lines", lines.size()), lines.empty()});
     if (lines.empty()) return;

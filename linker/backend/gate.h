@@ -28,6 +28,9 @@ struct GateReport {
   std::vector<GateRow> rows;
 };
 
+/// Whether the log says that the compiler spilled registers.
+bool spills(const std::string& log);
+
 /// L-GATE, one for each row that fails, with what the contracts could have said; L-REGS if registers were
 /// spilled.
 Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const std::string& log);

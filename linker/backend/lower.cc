@@ -85,8 +85,10 @@ std::string link_in_child(const LowerRequest& request) {
   if (std::string wrong = newer_input(request, api); !wrong.empty()) return failure("L-TOOLKIT", wrong);
   const auto link_start = std::chrono::steady_clock::now();
   const std::string arch = "-arch=" + request.arch, keep = "-kernels-used=" + request.kernel;
-  const char* options[] = {
+  const std::string registers = "-maxrregcount=" + std::to_string(request.max_registers);
+  std::vector<const char*> options = {
       arch.c_str(), "-lto", "-O3", "-optimize-unused-variables", keep.c_str(), "-Xptxas=--warn-on-spills"};
+  if (request.max_registers != 0) options.push_back(registers.c_str());
   nvJitLinkHandle handle = nullptr;
   const auto logs = [&] {
     std::size_t size = 0;
@@ -97,7 +99,7 @@ std::string link_in_child(const LowerRequest& request) {
       text += (text.empty() ? "" : "\n") + text_of(size, [&](char* to) { api.info(handle, to); });
     return text;
   };
-  if (api.create(&handle, std::size(options), options) != NVJITLINK_SUCCESS)
+  if (api.create(&handle, static_cast<std::uint32_t>(options.size()), options.data()) != NVJITLINK_SUCCESS)
     return failure("T-NVJITLINK", "nvJitLink refused its options: " + logs());
   for (const LowerInput& input : request.inputs)
     if (api.add(handle, NVJITLINK_INPUT_LTOIR, input.ltoir.data(), input.ltoir.size(), input.name.c_str()) !=

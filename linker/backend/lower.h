@@ -21,6 +21,7 @@ struct LowerRequest {
   std::string kernel;  ///< the only entry that is kept
   std::string glue;    ///< CUDA C++
   std::vector<LowerInput> inputs;
+  int max_registers = 0;                                 ///< per thread; 0: what the kernel's bounds allow
   unsigned seconds = 600;                                ///< of wall time
   std::uint64_t memory_bytes = std::uint64_t{16} << 30;  ///< of address space
 };

@@ -249,7 +249,7 @@ json mbarrier_list(const Composition& composition, const Plan& plan) {
 }
 
 /// One branch for each run of warpgroups that have the same roles and budget.
-json warpgroup_list(const Composition& composition, const Plan& plan) {
+json warpgroup_list(const Composition& composition, const Plan& plan, const PortRef* probe) {
   struct Use {
     int first, end;
     std::string call;
@@ -259,6 +259,7 @@ json warpgroup_list(const Composition& composition, const Plan& plan) {
     const contract::Contract& c = composition.contract(i);
     for (std::size_t k = 0; k < c.roles.size(); ++k) {
       const int first = plan.instances[i].roles[k];
+      if (probe != nullptr && (probe->instance != i || probe->index != k)) continue;
       uses.push_back({first, first + c.roles[k].warps,
                       fmt::format("pl__{}__role__{}(pipelink::Self{{{}, parameters.bytes}});", c.component,
                                   c.roles[k].name, composition.instances[i].index)});
@@ -277,7 +278,7 @@ json warpgroup_list(const Composition& composition, const Plan& plan) {
         fmt::format("{}{}{{", begin == 0 ? "" : "} else ", last ? "" : fmt::format("if (warp < {}) ", end));
     const int budget = plan.solution.warpgroup_registers[static_cast<std::size_t>(begin / 4)];
     branch["setmaxnreg"] = json::array();
-    if (budget != plan.solution.entry_registers)
+    if (probe == nullptr && budget != plan.solution.entry_registers)
       branch["setmaxnreg"].push_back({{"direction", budget < plan.solution.entry_registers ? "dec" : "inc"},
                                       {"count", std::to_string(budget)}});
     std::vector<std::string> calls;
@@ -303,7 +304,7 @@ json warpgroup_list(const Composition& composition, const Plan& plan) {
 }  // namespace
 
 Outcome<std::string> glue(const Composition& composition, const Bindings& bindings, const Plan& plan,
-                          const std::vector<Route>& routes) {
+                          const std::vector<Route>& routes, const PortRef* probe) {
   const std::vector<Group> all = groups(composition);
   json components = json::array(), calls = json::array();
   for (const Group& group : all) {
@@ -354,12 +355,14 @@ Outcome<std::string> glue(const Composition& composition, const Bindings& bindin
   values["calls"] = std::move(calls);
   values["threads"] = std::to_string(plan.threads);
   values["registers"] = std::to_string(plan.solution.entry_registers);
-  values["blocks_per_sm"] = std::to_string(composition.launch.blocks_per_sm);
+  values["bounds"] = probe != nullptr ? std::string()
+                                      : fmt::format("__launch_bounds__({}, {})", plan.threads,
+                                                    composition.launch.blocks_per_sm);
   values["cluster"] =
       clustered ? fmt::format("__cluster_dims__({}, {}, {}) ", cluster[0], cluster[1], cluster[2]) : "";
   values["mbarriers"] = mbarrier_list(composition, plan);
   values["sync"] = clustered ? cluster_sync : "__syncthreads();";
-  values["warpgroups"] = warpgroup_list(composition, plan);
+  values["warpgroups"] = warpgroup_list(composition, plan, probe);
   const bool tensor_memory = plan.tensor_columns != 0;
   values["tensor_memory"] = json::array();
   if (tensor_memory)

@@ -103,9 +103,12 @@ void fill_arrivals(const Composition& composition, const Bindings& bindings, Pla
 
 }  // namespace
 
-Outcome<Plan> plan(const Composition& composition, const Bindings& bindings) {
+Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, const RegisterNeeds& needs) {
   Outcome<place::Problem> problem = placement_problem(composition, bindings);
   if (!problem) return problem.diagnostics;
+  for (place::Role& role : problem->roles)
+    if (const auto need = needs.find(role.name); need != needs.end())
+      role.min_registers = std::clamp((need->second + 7) / 8 * 8, role.min_registers, role.max_registers);
   Outcome<place::Solution> solution = place::solve(*problem, composition.options.limit);
   if (!solution) return solution.diagnostics;
   if (Diagnostics wrong = place::verify(*problem, *solution); has_error(wrong)) return wrong;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -52,9 +53,13 @@ inline constexpr const char* kTensorMemoryWord = "kernel:tensor_memory";
 /// What the architecture offers a block. L-ARCH if it is not known here.
 Outcome<place::Target> target_of(const std::string& arch, int blocks_per_sm);
 
+/// Registers per thread that roles were found to need, by "instance.role". A role's least budget is raised to
+/// that, as far as its contract allows.
+using RegisterNeeds = std::map<std::string, int>;
+
 /// Amounts are evaluated, the problem solved and verified. Errors: L-ARCH, P-EXPRESSION, those of
 /// place::solve, L-VERIFY.
-Outcome<Plan> plan(const Composition& composition, const Bindings& bindings);
+Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, const RegisterNeeds& needs = {});
 
 /// Only the problem: what `pipelink place` would be given.
 Outcome<place::Problem> placement_problem(const Composition& composition, const Bindings& bindings);

@@ -188,15 +188,15 @@ void nest_phases(std::map<std::string, place::Phase>& phases, const Composition&
 }  // namespace
 
 Outcome<place::Target> target_of(const std::string& arch, int blocks_per_sm) {
-  // Shared bytes of a block, columns of tensor memory and warps of an SM, from the vendor's table of compute capabilities.
+  // Shared bytes of a block, columns of tensor memory and warps of an SM, from the vendor's table of compute
+  // capabilities.
   struct Row {
     const char* arch;
     std::int64_t shared;
     int columns;
     int sm_warps;
   };
-  static constexpr Row kRows[] = {
-      {"sm_90a", 232'448, 0, 64},
+  static constexpr Row kRows[] = {{"sm_90a", 232'448, 0, 64},
                                   {"sm_100a", 232'448, 512, 64},
                                   {"sm_103a", 232'448, 512, 64},
                                   {"sm_120a", 101'376, 0, 48}};

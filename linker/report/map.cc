@@ -58,6 +58,7 @@ json whole(const Linked& linked) {
   for (const GateRow& row : linked.gate.rows)
     gate.push_back({{"what", row.what}, {"planned", row.planned}, {"found", row.found}});
   map["gate"] = std::move(gate);
+  if (!linked.measured_registers.empty()) map["measured_registers"] = linked.measured_registers;
   map["cubin"] = {{"toolkit", linked.facts.toolkit},
                   {"sha256", sha256_hex(linked.cubin)},
                   {"text_sha256", sha256_hex(linked.facts.text)},

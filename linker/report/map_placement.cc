@@ -282,7 +282,7 @@ json placement_rows(const MapSource& source) {
           {"named_barriers", barrier_rows(source)},
           {"tensor_memory",
            {{"allocated", in.plan.tensor_columns},
-            {"capacity", target.tensor_columns},
+            {"capacity", place::column_capacity(target)},
             {"claims", tensor_memory_rows(source)}}},
           {"threads", in.plan.threads},
           {"entry_registers", in.plan.solution.entry_registers},
