@@ -55,6 +55,8 @@ def instances(tools):
     taken = sorted((row["column"], row["columns"]) for row in memory["claims"] if not row["claim"].endswith(".right"))
     equal(taken, [(0, 128), (128, 128), (256, 128), (384, 128)], "columns of two instances")
     check("pl__cells__tensor_memory__left(unsigned instance) { switch (instance)" in linked.text, "the handle")
+    half = tools.linked("half", [package], launch={"cluster": [1, 1, 1], "blocks_per_sm": 2}).placement["tensor_memory"]
+    equal((half["allocated"], half["capacity"]), (256, 256), "columns of one of two blocks")
     text = tools.refused("many", [(package, "a"), (package, "b")], "L-COLUMNS", set={"a.size": 512})
     check("cells" in text and "512" in text, f"L-COLUMNS names too little: {text}")
     text = tools.refused("shared", [package], "L-COLUMNS", launch={"cluster": [1, 1, 1], "blocks_per_sm": 4})
