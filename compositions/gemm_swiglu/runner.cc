@@ -1,11 +1,10 @@
-// Runs a composition of a matrix product and swiglu (RUNNER_COMPOSITION, a definition of the build) and
-// checks every element of its output against an independent reference; with --control, compares it bit by bit
-// with the control. Exit status: 0 right, 1 wrong or no GPU, 2 usage.
+// Runs a composition of a matrix product and swiglu (RUNNER_COMPOSITION and RUNNER_HEADER, definitions of the
+// build) and checks every element of its output against an independent reference; with --control, compares it
+// bit by bit with the control. Exit status: 0 right, 1 wrong or no GPU, 2 usage.
 #define RUNNER_TEXT2(x) #x
 #define RUNNER_TEXT(x) RUNNER_TEXT2(x)
-#define RUNNER_HEADER(x) <pipelink/x.h>
 
-#include RUNNER_HEADER(RUNNER_COMPOSITION)
+#include RUNNER_HEADER
 
 #include <algorithm>
 #include <cmath>
