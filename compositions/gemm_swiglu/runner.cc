@@ -1,10 +1,7 @@
-// Runs a composition of a matrix product and swiglu (RUNNER_COMPOSITION and RUNNER_HEADER, definitions of the
-// build) and checks every element of its output against an independent reference; with --control, compares it
-// bit by bit with the control. Exit status: 0 right, 1 wrong or no GPU, 2 usage.
-#define RUNNER_TEXT2(x) #x
-#define RUNNER_TEXT(x) RUNNER_TEXT2(x)
-
-#include RUNNER_HEADER
+// Runs a composition of a matrix product and swiglu and checks every element of its output against an
+// independent reference; with --control, compares it bit by bit with the control. Exit status: 0 right, 1
+// wrong or no GPU, 2 usage. The build writes runner_composition.h, which says which composition it is.
+#include "runner_composition.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,11 +16,8 @@
 
 #include "device.h"
 
-namespace composition = pipelink::RUNNER_COMPOSITION;
-
 namespace {
 
-constexpr const char* kName = RUNNER_TEXT(RUNNER_COMPOSITION);
 constexpr double kTolerance = 2e-3;  // ‖out − ref‖ / ‖ref‖; rounding to bfloat16 alone gives 1.7e-3
 constexpr double kReferenceTolerance = 1e-4;  // of the reference against float64
 constexpr unsigned kGuardRows = 8;            // after the output; must stay as they were
@@ -40,7 +34,7 @@ struct Options {
                "%s_runner: %s\n"
                "usage: %s_runner [--m N,N,…] [--hidden K] [--intermediate I] [--seed S] [--control "
                "NAME.ARCH.control.cubin]\n",
-               kName, fault.c_str(), kName);
+               composition_name, fault.c_str(), composition_name);
   std::exit(2);
 }
 
@@ -135,7 +129,7 @@ class Check {
   }
 
   bool run() {
-    std::printf("%s for %s on %s, hidden %u, intermediate %u, seed %llu\n", kName,
+    std::printf("%s for %s on %s, hidden %u, intermediate %u, seed %llu\n", composition_name,
                 kernel_.launch().arch.c_str(), device_.name().c_str(), options_.hidden, options_.intermediate,
                 options_.seed);
     bool good = prepare();
@@ -233,7 +227,7 @@ int main(int argc, char** argv) {
   try {
     return Check(options).run() ? 0 : 1;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s_runner: %s\n", kName, e.what());
+    std::fprintf(stderr, "%s_runner: %s\n", composition_name, e.what());
     return 1;
   }
 }
