@@ -184,12 +184,16 @@ std::vector<int> role_core(const Problem& problem, WarpAnswer wrong, bool& minim
     const Role &x = problem.roles[a], &y = problem.roles[b];
     return wrong == WarpAnswer::kTooManyWarps ? x.warps > y.warps : x.min_registers > y.min_registers;
   });
-  remove_needless(set, [&](const std::vector<int>& less) {
-    Meter meter(kExplainUnits);
-    const WarpAnswer answer = place_roles(with_roles(problem, less), meter).answer;
-    minimal = minimal && answer != WarpAnswer::kUnknown;
-    return answer == wrong;
-  });
+  // Fewer roles can need fewer warpgroups, whose pool is another: so until nothing more can be left out.
+  for (std::size_t before = set.size() + 1; set.size() < before;) {
+    before = set.size();
+    remove_needless(set, [&](const std::vector<int>& less) {
+      Meter meter(kExplainUnits);
+      const WarpAnswer answer = place_roles(with_roles(problem, less), meter).answer;
+      minimal = minimal && answer != WarpAnswer::kUnknown;
+      return answer == wrong;
+    });
+  }
   return set;
 }
 

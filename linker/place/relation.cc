@@ -1,16 +1,11 @@
 #include "linker/place/relation.h"
 
-#include <cstdint>
 #include <map>
 
 #include "linker/place/canonical.h"
 
 namespace pipelink::place {
 namespace {
-
-// A relation whose pattern over the iterations is longer than this is not followed to its end: what it would
-// allow is not allowed.
-constexpr std::uint64_t kMostIterations = 4096;
 
 bool all(const std::vector<Bits>& relation, const Bits& from, const Bits& to) {
   bool holds = true;
@@ -46,39 +41,22 @@ Lifetimes::Lifetimes(const Problem& problem) {
   if (problem.loop) unroll(next);
 }
 
-// Orders only lead to the same or the next iteration, so that p of iteration i precedes q of iteration i + d
-// or not depending on d alone, and what p precedes at distance d + 1 follows from what it precedes at
-// distance d. So the sets become periodic, and from the first repetition on nothing new comes (Brent's method
-// finds it). The pattern can be longer than the number of phases: with cycles of 2, 3, 5 and 7 iterations it
-// has 210.
+// The order of p in iteration i and q in iteration i + d depends on d alone. For sharing, d = 1 decides: let
+// all of A come before all of B in one iteration, and all of B before all of A of the next. Then B comes
+// before A of any later iteration, by the chain B, A of the next, B of the next, and so on; and A, by the B
+// of its own iteration, before B of any later one. So the loop's relation is stable once one more iteration
+// is written out. (The verifier, which does not rely on this, unrolls until nothing new comes.)
 void Lifetimes::unroll(const std::vector<Bits>& next) {
   const std::size_t n = before_.size();
-  auto step = [&](const Bits& reached) {
-    Bits entered(n), result(n);
-    reached.for_each([&](std::size_t p) { entered |= next[p]; });
-    entered.for_each([&](std::size_t q) {
-      result.set(q);
-      result |= before_[q];
-    });
-    return result;
-  };
-  later_.assign(n, Bits(n));
+  next_.assign(n, Bits(n));
   for (std::size_t p = 0; p < n; ++p) {
-    Bits current = before_[p];
-    current.set(p);
-    current = step(current);
-    Bits always = current, anchor = current;
-    std::uint64_t d = 1, next_anchor = 2;
-    for (; d < kMostIterations && !always.none(); ++d) {
-      current = step(current);
-      if (current == anchor) break;
-      always &= current;
-      if (d + 1 == next_anchor) {
-        anchor = current;
-        next_anchor *= 2;
-      }
-    }
-    if (d < kMostIterations) later_[p] = always;
+    Bits reached = before_[p], entered(n);
+    reached.set(p);
+    reached.for_each([&](std::size_t r) { entered |= next[r]; });
+    entered.for_each([&](std::size_t q) {
+      next_[p].set(q);
+      next_[p] |= before_[q];
+    });
   }
 }
 
@@ -97,8 +75,8 @@ bool Lifetimes::precedes(const Bits& a, const Bits& b) const {
 
 bool Lifetimes::may_share(const Bits& a, const Bits& b) const {
   if (a.none() || b.none()) return false;
-  if (!precedes(a, b) && !precedes(b, a)) return false;
-  return later_.empty() || (all(later_, a, b) && all(later_, b, a));
+  if (precedes(a, b)) return next_.empty() || all(next_, b, a);
+  return precedes(b, a) && (next_.empty() || all(next_, a, b));
 }
 
 bool Lifetimes::cyclic() const {

@@ -30,7 +30,7 @@ class Lifetimes {
 
   std::vector<std::string> names_;
   std::vector<Bits> before_;  ///< before_[p] has q: p of an iteration precedes q of the same
-  std::vector<Bits> later_;   ///< later_[p] has q: p of any iteration precedes q of every later one
+  std::vector<Bits> next_;    ///< with a loop: next_[p] has q: p precedes q of the next iteration
 };
 
 /// conflicts[i] has j: claims i and j (i ≠ j) may not share. `group` numbers the distinct live sets.

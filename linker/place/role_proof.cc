@@ -3,6 +3,7 @@
 #include <z3++.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "linker/place/z3_units.h"
 
@@ -43,7 +44,12 @@ RoleAnswer roles_by_z3(const RoleQuestion& q, Allowance allowance) {
     int role, bin, at;
     z3::expr taken;
   };
+  // In an empty warpgroup, roles that are not aligned fit as long as their warps do: no need to say where.
+  const bool anywhere =
+      std::all_of(q.roles.begin(), q.roles.end(), [](const Role& r) { return r.align_warps == 1; });
+  const auto free_order = [&](int b) { return anywhere && q.bins[b].mask == 0; };
   std::vector<Choice> choices;
+  std::vector<std::vector<z3::expr>> in_bin(roles, std::vector<z3::expr>(bins, context.bool_val(false)));
   for (int r = 0; r < roles; ++r) {
     const Role& role = q.roles[r];
     z3::expr_vector any(context);
@@ -53,7 +59,9 @@ RoleAnswer roles_by_z3(const RoleQuestion& q, Allowance allowance) {
         const z3::expr taken = context.constant(context.int_symbol(names++), context.bool_sort());
         any.push_back(taken);
         choices.push_back({r, b, at, taken});
+        in_bin[r][b] = in_bin[r][b] || taken;
         solver.add(z3::implies(taken, budget[b] >= role.min_registers / kGrain));
+        if (free_order(b)) break;
       }
     if (any.empty()) {
       result.answer = Answer::kNo;
@@ -62,11 +70,36 @@ RoleAnswer roles_by_z3(const RoleQuestion& q, Allowance allowance) {
     solver.add(z3::mk_or(any));
     solver.add(z3::atmost(any, 1));
   }
+  // Of like roles, the first lies first; of like warpgroups, the first has most.
+  const auto alike = [](const Role& a, const Role& b) {
+    return std::tuple(a.warps, a.align_warps, a.min_registers, a.max_registers) ==
+           std::tuple(b.warps, b.align_warps, b.min_registers, b.max_registers);
+  };
+  for (int r = 0; r + 1 < roles; ++r) {
+    if (!alike(q.roles[r], q.roles[r + 1])) continue;
+    z3::expr before = context.bool_val(false);
+    for (int b = 0; b < bins; ++b) {
+      before = before || in_bin[r][b];
+      solver.add(z3::implies(in_bin[r + 1][b], before));
+    }
+  }
+  for (int b = 0; b + 1 < bins; ++b)
+    if (q.bins[b].most == 0 && q.bins[b + 1].most == 0) solver.add(budget[b] >= budget[b + 1]);
   for (int b = 0; b < bins; ++b) {
     z3::expr_vector allows(context);
     allows.push_back(budget[b] <=
                      (q.bins[b].most ? cap(q.bins[b].least, q.bins[b].most) : kLeastRegisters / kGrain));
-    for (int warp = 0; warp < kGroupWarps; ++warp) {
+    if (free_order(b)) {
+      z3::expr_vector users(context);
+      std::vector<int> warps;
+      for (const Choice& c : choices)
+        if (c.bin == b) {
+          users.push_back(c.taken);
+          warps.push_back(q.roles[c.role].warps);
+        }
+      if (!warps.empty()) solver.add(z3::pble(users, warps.data(), kGroupWarps));
+    }
+    for (int warp = 0; !free_order(b) && warp < kGroupWarps; ++warp) {
       z3::expr_vector users(context);
       for (const Choice& c : choices)
         if (c.bin == b && c.at <= warp && warp < c.at + q.roles[c.role].warps) users.push_back(c.taken);
@@ -85,8 +118,12 @@ RoleAnswer roles_by_z3(const RoleQuestion& q, Allowance allowance) {
   result.answer = Answer::kYes;
   const z3::model model = solver.get_model();
   result.at.assign(roles, {0, 0});
+  std::vector<int> used(bins, 0);
   for (const Choice& c : choices)
-    if (model.eval(c.taken, true).is_true()) result.at[c.role] = {c.bin, c.at};
+    if (model.eval(c.taken, true).is_true()) {
+      result.at[c.role] = {c.bin, free_order(c.bin) ? used[c.bin] : c.at};
+      used[c.bin] += q.roles[c.role].warps;
+    }
   for (const z3::expr& b : budget) result.budget.push_back(model.eval(b, true).get_numeral_int() * kGrain);
   return result;
 }

@@ -39,7 +39,7 @@ class Verifier {
     return {c.owner, c.name + " " + std::move(text), c.where};
   }
 
-  static constexpr std::size_t kMostIterations = 8192;  // beyond, nothing is taken to be ordered
+  static constexpr std::size_t kMostIterations = 8192;  // bad input must not make this endless
 
   // What follows each phase: in its own iteration, and in every later one. Iterations are written out one by
   // one until what is reached is what was reached before: from there on it repeats.
@@ -77,7 +77,7 @@ class Verifier {
         first = false;
         std::erase_if(always, [&](const std::string& name) { return !reached.count(name); });
         if (!seen.insert(reached).second) break;
-        if (seen.size() > kMostIterations) always.clear();
+        if (seen.size() > kMostIterations) break;
       }
       follows_later_[start.name] = always;
     }

@@ -117,12 +117,14 @@ class Packer {
       const int i = static_cast<int>(r);
       if (roles_[r].align_warps < kGroupWarps && roles_[r].warps <= kGroupWarps) {
         small_.push_back(i);
+        small_warps_ += roles_[r].warps;
       } else {
         const int groups = (roles_[r].warps + kGroupWarps - 1) / kGroupWarps,
                   tail = roles_[r].warps % kGroupWarps;
         bins_.push_back({groups, tail ? (1 << tail) - 1 : (1 << kGroupWarps) - 1, {{i, 0}}});
         fixed_groups_ += groups;
         ++fixed_bins_;
+        free_warps_ += tail ? kGroupWarps - tail : 0;
       }
     }
     std::stable_sort(small_.begin(), small_.end(), [&](int x, int y) {
@@ -141,6 +143,7 @@ class Packer {
         plan.answer = WarpAnswer::kTooManyWarps;
         return plan;
       }
+      if (small_warps_ > free_warps_ + extra * kGroupWarps) continue;
       extra_ = extra;
       nodes_ = 0;
       packed_ = false;
@@ -342,6 +345,7 @@ class Packer {
   Meter& meter_;
   std::vector<int> small_;
   std::vector<Bin> bins_;
+  int small_warps_ = 0, free_warps_ = 0;
   int fixed_groups_ = 0, fixed_bins_ = 0, extra_ = 0, used_extra_ = 0;
   std::uint64_t nodes_ = 0;
   bool packed_ = false;

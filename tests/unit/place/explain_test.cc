@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "linker/place/solve.h"
 #include "packager/base/catalog.h"
@@ -47,7 +48,8 @@ TEST_CASE("the claims named are too many, and none of them is needless") {
     for (const LabelledFact& f : d.facts) names.insert(f.text.substr(0, f.text.find(' ')));
     CHECK(names.size() == d.facts.size());
     CHECK_FALSE(only(names));
-    if (d.reason.find("sum to") == std::string::npos)
+    CHECK_FALSE(d.help.empty());
+    if (d.reason.find("may be needed") == std::string::npos)
       for (const std::string& name : names) {
         std::set<std::string> less = names;
         less.erase(name);
@@ -115,11 +117,109 @@ TEST_CASE("why a ring is not deeper") {
   const Explanation gu = why_not_deeper(p, s, "gu");
   CHECK(gu.proven);
   CHECK(gu.text ==
-        "at depth 4 (with comb=2 disp=2 dn=3), 7 claims that may not share sum to 244736 of 232448 bytes");
+        "at depth 4 (with comb=2 disp=2 dn=3), no two of these 7 claims may share bytes, and they sum to "
+        "244736 of "
+        "232448 bytes");
   CHECK(gu.facts.size() == 7);
   CHECK(why_not_deeper(p, s, "none").text == "there is no ring none");
   const Problem attn = load("attn");
   CHECK(why_not_deeper(attn, *solve(attn), "k").text == "ring k has its greatest depth, 6");
+}
+
+TEST_CASE("why a budget is not larger") {
+  Problem p;
+  for (auto [name, low, high] : {std::tuple{"load", 24, 40}, {"mma0", 128, 240}, {"mma1", 208, 240}}) {
+    Role r;
+    r.name = name;
+    r.owner = "o";
+    r.min_registers = low;
+    r.max_registers = high;
+    p.roles.push_back(r);
+  }
+  const Solution s = *solve(p);
+  CHECK(why_not_larger(p, s, "load").text == "role load has its greatest budget, 40 registers per thread");
+  const Explanation mma = why_not_larger(p, s, "mma0");
+  CHECK(mma.proven);
+  CHECK(mma.facts.size() == 2);
+  CHECK(mma.text ==
+        "240 registers per thread for role mma0 would fit, but other roles would get less, and the smallest "
+        "budget and "
+        "then the sum count first: the budgets 40 + 232 + 232 = 504 use the pool of 3 x 168 = 504 but for 0");
+  p.roles[0].min_registers = 40;
+  p.roles[2].min_registers = 232;
+  CHECK(why_not_larger(p, *solve(p), "mma0").text ==
+        "with 240 registers per thread for role mma0, the least budgets of the others leave too few: the "
+        "budgets 40 + 232 "
+        "+ 232 = 504 use the pool of 3 x 168 = 504 but for 0; 8 more in 1 warpgroup are 8");
+  CHECK(why_not_larger(p, s, "none").text == "there is no role none");
+}
+
+TEST_CASE("roles, barriers and columns of a refusal are minimal") {
+  int registers = 0, warps = 0, barriers = 0, columns = 0;
+  for (int seed = 1; seed <= 400; ++seed) {
+    Random random(static_cast<std::uint64_t>(seed));
+    Problem p = random_problem(random, 0, random.below(2) == 1);
+    p.rings.clear();
+    for (int i = random.between(2, 7); i > 0; --i) {
+      Role r;
+      r.name = "r" + std::to_string(i);
+      r.warps = random.between(1, 8);
+      r.align_warps = r.warps > 4 ? 4 : 1;
+      r.min_registers = 8 * random.between(3, 20);
+      r.max_registers = r.min_registers + 8 * random.below(3);
+      p.roles.push_back(r);
+    }
+    for (int i = random.below(7); i > 0; --i) {
+      TensorColumns t;
+      t.name = "t" + std::to_string(i);
+      t.columns = 32 << random.below(4);
+      if (random.below(3)) t.live = {p.phases[random.below(static_cast<int>(p.phases.size()))].name};
+      p.tensor_columns.push_back(t);
+    }
+    p.target.tensor_columns = 256;
+    p.target.blocks_per_sm = random.between(1, 2);
+    const auto s = solve(p);
+    if (s) continue;
+    for (const Diagnostic& d : s.diagnostics) {
+      CHECK_FALSE(d.help.empty());
+      registers += d.clause == "L-REGS";
+      warps += d.clause == "L-WARPS";
+      barriers += d.clause == "L-BARRIERS";
+      columns += d.clause == "L-COLUMNS";
+      if (d.reason.find("may be needed") != std::string::npos) continue;
+      std::set<std::string> names;
+      for (const LabelledFact& f : d.facts) {
+        const std::string what = d.clause == "L-BARRIERS"  ? "named barrier "
+                                 : d.clause == "L-COLUMNS" ? ""
+                                                           : "role ";
+        const std::string rest = f.text.substr(what.size());
+        names.insert(rest.substr(0, rest.find_first_of(" ,")));
+      }
+      const auto refused = [&](const std::set<std::string>& only) {
+        Problem part = p;
+        if (d.clause != "L-BARRIERS") part.barriers.clear();
+        if (d.clause != "L-COLUMNS") part.tensor_columns.clear();
+        if (d.clause == "L-BARRIERS" || d.clause == "L-COLUMNS") part.roles.clear();
+        const auto other = [&](const auto& claim) { return !only.count(claim.name); };
+        std::erase_if(part.barriers, other);
+        std::erase_if(part.tensor_columns, other);
+        std::erase_if(part.roles, other);
+        const auto outcome = solve(part);
+        return std::any_of(outcome.diagnostics.begin(), outcome.diagnostics.end(),
+                           [&](const Diagnostic& found) { return found.clause == d.clause; });
+      };
+      CHECK(refused(names));
+      for (const std::string& name : names) {
+        std::set<std::string> less = names;
+        less.erase(name);
+        CHECK_MESSAGE(!refused(less), seed << " " << name << " " << d.reason);
+      }
+    }
+  }
+  CHECK(registers > 20);
+  CHECK(warps > 20);
+  CHECK(barriers > 20);
+  CHECK(columns > 20);
 }
 
 TEST_CASE("a limit that does not suffice is said") {

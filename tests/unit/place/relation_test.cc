@@ -75,6 +75,34 @@ TEST_CASE("the placement of the case that is not transitive") {
   CHECK(verify(p, wrong).size() == 1);
 }
 
+TEST_CASE("an order that holds from the second next iteration on is not enough") {
+  Problem p;
+  p.loop = true;
+  p.phases = {{"p", {}, {"h"}}, {"q", {"p"}, {}}, {"h", {}, {"q", "h"}}};
+  CHECK_FALSE(share(p, live_in({"p"}), live_in({"q"})));  // q of iteration 0 races p of iteration 1
+  p.phases[0].after_previous.push_back("q");
+  CHECK(share(p, live_in({"p"}), live_in({"q"})));
+}
+
+TEST_CASE("a pattern that takes long to repeat") {
+  // Cycles of 2, 3, 5, 7, 11 and 13 iterations beside p and q: what follows p comes back after 30,030.
+  Problem p;
+  p.loop = true;
+  p.phases = {{"p", {}, {"q"}}, {"q", {"p"}, {}}};
+  for (int length : {2, 3, 5, 7, 11, 13})
+    for (int i = 0; i < length; ++i) {
+      const auto name = [&](int k) {
+        return "c" + std::to_string(length) + "_" + std::to_string(k % length);
+      };
+      p.phases.push_back({name(i), {}, {name(i + length - 1)}});
+      if (i == 0) p.phases.back().after.push_back("q");
+    }
+  p.buffers = {buffer("a", 1024, {"p"}), buffer("b", 1024, {"q"}), buffer("c", 1024, {"c2_0"})};
+  const Solution s = *solve(p);
+  CHECK(s.footprint == 2048);
+  CHECK(verify(p, s).empty());
+}
+
 TEST_CASE("an empty live set never shares") {
   const Problem p = two_roles();
   CHECK_FALSE(share(p, live_in({}), live_in({"r1a"})));

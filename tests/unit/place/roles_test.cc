@@ -28,6 +28,7 @@ Role role(std::string name, int warps, int align, int low, int high) {
 
 Solution solved(const Problem& p) {
   const auto s = solve(p);
+  for (const Diagnostic& d : s.diagnostics) MESSAGE(d.clause << ": " << d.reason);
   REQUIRE(s);
   CHECK(verify(p, *s).empty());
   return *s;
@@ -110,8 +111,72 @@ TEST_CASE("too many registers") {
   CHECK(s.diagnostics[0].facts.size() == 3);
 }
 
+TEST_CASE("two blocks on an SM have half of each pool") {
+  Target one, two;
+  two.blocks_per_sm = 2;
+  CHECK(shared_capacity(one) == 232'448);
+  CHECK(shared_capacity(two) == 115'712);  // (232,448 + 1,024) / 2 − 1,024
+  CHECK(column_capacity(one) == 512);
+  CHECK(column_capacity(two) == 256);
+  CHECK(warp_capacity(two) == 32);
+  two.sm_warps = 48;
+  CHECK(warp_capacity(two) == 24);
+  two.blocks_per_sm = 3;
+  CHECK(column_capacity(two) == 128);  // 170 is no power of two
+  CHECK(warp_capacity(two) == 16);
+  two.blocks_per_sm = 2;
+
+  Problem p;
+  p.roles = {role("load", 4, 4, 24, 40), role("mma", 8, 4, 80, 240)};
+  Buffer b;
+  b.name = "b";
+  b.bytes = 115'712;
+  p.buffers = {b};
+  TensorColumns t;
+  t.name = "t";
+  t.columns = 256;
+  p.tensor_columns = {t};
+  Problem half = p;
+  half.target.blocks_per_sm = 2;
+  const Solution s = solved(half), whole = solved(p);
+  CHECK(s.free_bytes() == 0);
+  CHECK(s.entry_registers == 80);
+  CHECK(s.role("mma")->registers == 96);
+  CHECK(whole.entry_registers == 168);
+  CHECK(whole.role("mma")->registers == 232);
+  half.buffers[0].bytes += 16;
+  half.tensor_columns[0].columns = 512;
+  half.roles[1].min_registers = 112;
+  const auto refused = solve(half);
+  REQUIRE(refused.diagnostics.size() == 3);
+  for (const Diagnostic& d : refused.diagnostics)
+    CHECK(d.reason.find("2 blocks per SM") != std::string::npos);
+  half.target.blocks_per_sm = 1;
+  CHECK(solve(half));
+}
+
+TEST_CASE("many small roles") {
+  // More ways into warpgroups than are enumerated: Z3 decides.
+  Problem p;
+  for (int i = 0; i < 20; ++i)
+    p.roles.push_back(role("r" + std::to_string(i), 1, 1, 24 + 8 * (i % 5), 32 + 8 * (i % 5 + i % 7)));
+  Solution s = solved(p);
+  CHECK(s.warps == 20);
+  CHECK(s.objectives[1].proven);
+  CHECK(*std::min_element(s.warpgroup_registers.begin(), s.warpgroup_registers.end()) == 88);
+  for (Role& r : p.roles) r.max_registers = r.min_registers = 24 + 8 * (r.name.back() % 2);
+  for (int i = 0; i < 8; ++i) p.roles.push_back(role("s" + std::to_string(i), 1, 1, 96, 96));
+  s = solved(p);  // the eight must share two warpgroups: 2 x 96 + 5 x 32 and no more
+  CHECK(s.objectives[1].proven);
+  for (Role& r : p.roles)
+    if (r.name[0] == 's') r.min_registers = r.max_registers = 240;
+  const auto refused = solve(p);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.diagnostics[0].clause == "L-REGS");
+}
+
 TEST_CASE("warpgroups and budgets against enumeration") {
-  for (int seed = 1; seed <= 600; ++seed) {
+  for (int seed = 1; seed <= 20000; ++seed) {
     Random random(static_cast<std::uint64_t>(seed));
     Problem p;
     p.target.registers = random.below(3) ? 65'536 : 24'576;

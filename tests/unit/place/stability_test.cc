@@ -1,6 +1,9 @@
 // The same result for any order of the input.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "linker/place/instance_format.h"
 #include "linker/place/json.h"
 #include "linker/place/solve.h"
@@ -41,6 +44,42 @@ TEST_CASE("shuffled problems have one solution") {
   check_orders(load("real100_0"), random, 2);
   for (int i = 0; i < 150; ++i)
     check_orders(random_problem(random, random.between(1, 9), random.below(2) == 1), random, 3);
+}
+
+TEST_CASE("more capacity never turns feasible into infeasible, nor good into worse") {
+  for (int seed = 1; seed <= 300; ++seed) {
+    Random random(static_cast<std::uint64_t>(seed));
+    Problem p = random_problem(random, random.between(1, 8), random.below(2) == 1);
+    Role r;
+    r.name = "r";
+    r.max_registers = 240;
+    p.roles = {r};
+    std::optional<Solution> before;
+    for (int step = 0; step < 8; ++step) {
+      const auto s = solve(p);
+      if (before) {
+        REQUIRE(s);
+        CHECK(s->footprint >= 0);
+        // The first ring in which they differ, in the order of the steps, is deeper: compare by tier and
+        // level.
+        int sum = 0, sum_before = 0, least_tier = INT32_MAX;
+        for (const Ring& ring : p.rings) least_tier = std::min(least_tier, ring.tier);
+        for (const Ring& ring : p.rings)
+          if (ring.tier == least_tier) {
+            sum += s->ring(ring.name)->depth;
+            sum_before += before->ring(ring.name)->depth;
+          }
+        bool one = std::count_if(p.rings.begin(), p.rings.end(),
+                                 [&](const Ring& ring) { return ring.tier == least_tier; }) == 1;
+        CHECK((!one || sum >= sum_before));
+        CHECK(s->roles[0].registers >= before->roles[0].registers);
+      }
+      if (s) before = *s;
+      p.target.shared_bytes += 8 * random.between(1, 12);
+      p.target.named_barriers += random.below(2);
+      p.target.registers += 8 * 128 * random.below(8);
+    }
+  }
 }
 
 TEST_CASE("a limit of any size gives a placement, or says that it did not suffice") {
