@@ -1,11 +1,4 @@
-#include "random_problem.h"
-
-#include <doctest/doctest.h>
-
-#include <fstream>
-#include <sstream>
-
-#include "linker/place/instance_format.h"
+#include "tests/unit/place/random_problem.h"
 
 namespace pipelink::place::test {
 namespace {
@@ -90,15 +83,6 @@ Problem shuffled(const Problem& problem, Random& random) {
   random.shuffle(p.tensor_columns);
   random.shuffle(p.roles);
   return p;
-}
-
-Problem load(const std::string& name) {
-  std::ifstream in(PLACE_DATA + name + ".pl");
-  std::stringstream text;
-  text << in.rdbuf();
-  Outcome<Problem> problem = parse_instance(text.str(), name + ".pl");
-  REQUIRE(problem);
-  return *problem;
 }
 
 }  // namespace pipelink::place::test

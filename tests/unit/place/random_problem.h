@@ -38,6 +38,7 @@ Problem random_problem(Random& random, int buffers, bool loop);
 /// The same problem with every list in another order.
 Problem shuffled(const Problem& problem, Random& random);
 
+/// Of tests/data/placement.
 Problem load(const std::string& name);
 
 }  // namespace pipelink::place::test
