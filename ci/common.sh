@@ -4,6 +4,7 @@ set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 jobs="$(nproc)"
+export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1 # another checkout finds what this one compiled
 
 say() { printf '== %s\n' "$*"; }
 fail() {
