@@ -66,7 +66,8 @@ int main(int argc, char** argv) {
   std::uint64_t limit = pipelink::place::kDefaultLimit;
   CLI::App* check = app.add_subcommand("check", "Bind, check and place a composition, without linking it");
   check->add_option("composition", file, "COMPOSITION.json")->required();
-  check->add_option("--why", why, "Say why this ring (OWNER.RING) is not deeper");
+  check->add_option("--why", why,
+                    "Say why this ring is not deeper, or why this role has no more registers (OWNER.NAME)");
   check->callback([&] { action = [&](const Common& common) { return cli::check(common, file, why); }; });
 
   CLI::App* inspect = app.add_subcommand("inspect", "Show a package or a link map");

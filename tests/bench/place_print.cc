@@ -1,5 +1,5 @@
-// Everything that the solver says of instances and of random problems, in the order of shuffled inputs: what must be the
-// same in every process and at every level of optimisation. `place_print SEED FILE.pl…`
+// Everything that the solver says of instances and of random problems, in the order of shuffled inputs: what
+// must be the same in every process and at every level of optimisation. `place_print SEED FILE.pl…`
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
