@@ -177,6 +177,7 @@ void read_claims(const Row& p, LinkMap& out) {
     r.registers = row.small("registers", 0, 512);
     r.least = row.small("registers_min", 0, 512);
     r.most = row.small("registers_max", 0, 512);
+    if (row.has("why_not_larger")) r.why = read_why(row.row("why_not_larger"));
   }
 }
 

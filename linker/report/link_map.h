@@ -46,6 +46,7 @@ struct MapColumns : MapClaim {
 
 struct MapRole : MapClaim {
   int first_warp = 0, warps = 0, registers = 0, least = 0, most = 0;
+  std::optional<MapWhy> why;
 };
 
 struct MapPhase {

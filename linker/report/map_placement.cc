@@ -88,8 +88,7 @@ json shared_rows(const MapSource& source) {
   return rows;
 }
 
-json why_not_deeper(const Checked& in, const std::string& ring) {
-  const place::Explanation why = place::why_not_deeper(in.plan.problem, in.plan.solution, ring);
+json reason(const place::Explanation& why) {
   json facts = json::array();
   for (const LabelledFact& fact : why.facts)
     facts.push_back(with_place({{"owner", fact.owner}, {"text", fact.text}}, fact.where));
@@ -120,7 +119,9 @@ json ring_rows(const MapSource& source) {
                                  {"tier", ring->tier},
                                  {"weight", ring->weight}},
                                 c.rings[r].where));
-      if (source.reasons) rows.back()["why_not_deeper"] = why_not_deeper(in, name);
+      if (source.reasons)
+        rows.back()["why_not_deeper"] =
+            reason(place::why_not_deeper(in.plan.problem, in.plan.solution, name));
     }
   }
   return rows;
@@ -194,6 +195,9 @@ json role_rows(const MapSource& source) {
                                          {"registers_max", r.max_registers}},
                                         r.where),
                              lines[r.name]));
+    if (source.reasons)
+      rows.back()["why_not_larger"] =
+          reason(place::why_not_larger(source.in.plan.problem, source.in.plan.solution, r.name));
   }
   std::sort(rows.begin(), rows.end(), [](const json& a, const json& b) {
     return a["first_warp"].get<int>() < b["first_warp"].get<int>();

@@ -152,6 +152,7 @@ Outcome<std::string> threads(const Context& context) {
                     {"least", r.least},
                     {"most", r.most},
                     {"total", grouped(32LL * r.warps * r.registers)},
+                    {"why", r.why ? sentence(r.why->text) + (r.why->proven ? "" : " (not proven)") : ""},
                     {"source", source(r.where)},
                     {"glue", glue_links(context, r.glue)}});
   json ticks = json::array();
