@@ -59,8 +59,10 @@ STRUCTURE = """JSON.stringify({
   unlabelled: [...document.querySelectorAll('section, nav, [role=region]')].filter(e => !e.ariaLabel && !e.getAttribute('aria-labelledby')).length,
   silent: [...document.querySelectorAll('a')].filter(a => !a.textContent.trim()).length,
 })"""
-PAINT = """new Promise(done => { new PerformanceObserver(list => done(list.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1))
-  .observe({type: 'paint', buffered: true}); setTimeout(() => done(-1), 20000); })"""
+PAINT = """new Promise(done => { new PerformanceObserver(list => {
+  const paint = list.getEntriesByName('first-contentful-paint')[0];
+  if (paint) done(paint.startTime); // a list may hold only the first paint, of the background
+}).observe({type: 'paint', buffered: true}); setTimeout(() => done(-1), 20000); })"""
 
 
 def path():
