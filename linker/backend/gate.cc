@@ -76,9 +76,10 @@ Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const st
       {{"setmaxnreg", plan.sets_registers ? "honoured" : "not used",
         found.sets_registers ? "honoured" : "not used", plan.sets_registers == found.sets_registers},
        "the compiler dropped it: an indirect call, -G or an object without LTO-IR does that"},
-      number("barriers", plan.barriers, found.barriers,
-             "a barrier id was computed or written into the code: claim PIPELINK_NAMED_BARRIERs and choose "
-             "among them by branching"),
+      {{"barriers", std::to_string(plan.barriers), std::to_string(found.barriers),
+        found.barriers >= 1 && found.barriers <= plan.barriers},
+       "a barrier id was computed or written into the code: claim PIPELINK_NAMED_BARRIERs and choose "
+       "among them by branching"},
       shared("shared bytes", plan.shared_bytes, found.shared_bytes,
              "a component defines shared memory of its own: claim it with PIPELINK_BUFFER"),
       shared("shared alignment", plan.shared_align, found.shared_align,

@@ -59,6 +59,7 @@ void check_signature(const Context& context, const Binding& b, Findings& finding
   f.diagnostic.help =
       "compile " + in.owner + " and " + out.owner + " against one declaration of " + quoted(exported.name);
   f.proposals = other_exports(context, b.importer, b.exporter);
+  for (Proposal& p : f.proposals) p.help = f.diagnostic.help + "; another export fits: " + p.help;
   findings.push_back(std::move(f));
 }
 

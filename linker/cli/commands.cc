@@ -1,9 +1,11 @@
 #include "linker/cli/commands.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -32,8 +34,14 @@ int finish(const Common& common, const Diagnostics& diagnostics) {
   return exit_status(diagnostics);
 }
 
-void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+/// Text of packages and maps may hold anything; a terminal obeys control characters. Ends the process with 2
+/// if standard output takes no more: what reads it must not take half a result for a whole one.
+void print(std::string text) {
+  for (char& c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  std::fputs("error[I-WRITE]: cannot write the standard output\n", stderr);
+  std::exit(2);
 }
 
 Diagnostic usage(std::string title, std::string help) {
@@ -43,6 +51,23 @@ Diagnostic usage(std::string title, std::string help) {
   d.help = std::move(help);
   return d;
 }
+
+/// While it lives, the signals that people and build tools send wait: a set of files is renamed whole.
+class SignalsWait {
+ public:
+  SignalsWait() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&signals, signal);
+    sigprocmask(SIG_BLOCK, &signals, &before_);
+  }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+  ~SignalsWait() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
 
 struct OutputFile {
   std::string name;
@@ -55,6 +80,7 @@ Diagnostics write_outputs(const std::string& directory, const std::vector<Output
   struct Staged {
     std::string temporary, path;
   };
+  const SignalsWait signals_wait;
   std::vector<Staged> staged;
   Diagnostics wrong;
   const auto unwritable = [&](const std::string& path, std::string reason) {

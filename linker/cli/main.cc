@@ -13,6 +13,11 @@ namespace cli = pipelink::cli;
 
 using Action = std::function<int(const Common&)>;
 
+/// An empty name would mean the root of the file system.
+std::string has_a_name(const std::string& folder) {
+  return folder.empty() ? "the folder's name is empty" : "";
+}
+
 void add_pack(CLI::App& app, pipelink::PackOptions& options, Action& action) {
   CLI::App* command = app.add_subcommand("pack", "Make a package of a component's objects");
   command->add_option("--name", options.name, "The component's name, as in PIPELINK_COMPONENT")->required();
@@ -34,6 +39,7 @@ void add_link(CLI::App& app, cli::LinkArguments& arguments, Action& action) {
   command
       ->add_option("-o,--output", arguments.output,
                    "Folder for NAME.ARCH.cubin, .map.json, .glue.cu, .launch and .summary.txt")
+      ->check(has_a_name)
       ->capture_default_str();
   command->add_option("--timings", arguments.timings, "Write how long each pass took, as JSON");
   command->add_flag("--quiet", arguments.quiet, "Do not print the link map's summary");
@@ -99,7 +105,9 @@ int main(int argc, char** argv) {
 
   CLI::App* host = app.add_subcommand("host", "Make the host header and source of a linked composition");
   host->add_option("launch", files, "NAME.ARCH.launch of each architecture")->required();
-  host->add_option("-o,--output", other, "Folder for pipelink/NAME.h and NAME.host.cc")->required();
+  host->add_option("-o,--output", other, "Folder for pipelink/NAME.h and NAME.host.cc")
+      ->required()
+      ->check(has_a_name);
   host->callback([&] { action = [&](const Common& common) { return cli::host(common, files, other); }; });
 
   app.add_subcommand("doctor", "Check the toolchain")->callback([&] {

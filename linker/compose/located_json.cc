@@ -224,6 +224,11 @@ std::string_view kind_word(JsonValue::Kind kind) {
 }
 
 Outcome<JsonValue> parse_json(std::string_view text, const std::string& file) {
+  if (const std::size_t at = text.find('\0'); at != std::string_view::npos)
+    return fault(
+        file,
+        1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')),
+        1, "a NUL character");
   Handler handler(text, file);
   const char* begin = text.data();
   const bool done = nlohmann::json::sax_parse(Cursor(begin, handler.seen()),

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 32;
 
+constexpr std::size_t kMaxPhases = 1024;  // their order takes the square of it
+
 class Checker {
  public:
   explicit Checker(const Problem& problem) : p_(problem) {
@@ -58,6 +60,12 @@ class Checker {
   }
 
   void orders() {
+    if (p_.phases.size() > kMaxPhases) {
+      add("there are " + std::to_string(p_.phases.size()) + " phases, and at most " +
+              std::to_string(kMaxPhases) + " can be ordered",
+          {});
+      return;
+    }
     std::set<std::string> seen;
     for (const Phase& phase : p_.phases) {
       if (!seen.insert(phase.name).second) add("phase '" + phase.name + "' is stated twice", {});

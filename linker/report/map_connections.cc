@@ -8,7 +8,6 @@ namespace pipelink {
 namespace {
 
 using json = nlohmann::ordered_json;
-using contract::Amount;
 
 json side(const SourceSpan& where) {
   return {{"file", where.file}, {"line", where.line}};

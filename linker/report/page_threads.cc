@@ -147,7 +147,7 @@ Outcome<std::string> threads(const Context& context) {
                     {"colour", context.colour(r.owner)},
                     {"name", r.name},
                     {"range", warp_range(r)},
-                    {"threads", grouped(32 * r.warps)},
+                    {"threads", grouped(32LL * r.warps)},
                     {"registers", r.registers},
                     {"least", r.least},
                     {"most", r.most},

@@ -76,7 +76,26 @@ Outcome<std::string> read_file(const std::string& path, std::uint64_t limit) {
   return bytes;
 }
 
-Outcome<bool> write_file(const std::string& path, std::string_view bytes) {
+namespace {
+
+/// A device or a pipe is written to and never replaced.
+Outcome<bool> write_through(const std::string& path, std::string_view bytes) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.get() < 0 || !write_all(file.get(), bytes) || !file.close()) return unwritable(path, errno_text());
+  return true;
+}
+
+}  // namespace
+
+Outcome<bool> write_file(const std::string& name, std::string_view bytes) {
+  std::error_code failed;
+  std::string path = name;
+  if (std::filesystem::is_symlink(path, failed)) {  // what it points to is replaced, not the link
+    path = std::filesystem::weakly_canonical(path, failed).string();
+    if (failed) return unwritable(name, failed.message());
+  }
+  const std::filesystem::file_status status = std::filesystem::status(path, failed);
+  if (std::filesystem::exists(status) && std::filesystem::is_other(status)) return write_through(path, bytes);
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   if (!parent.empty()) {
     std::error_code error;

@@ -59,6 +59,7 @@ std::string_view explanation(std::string_view message) {
 Outcome<Json> parse_json(std::string_view text, std::string_view name) {
   if (depth_of(text) > kMaxJsonDepth)
     return malformed(name, fmt::format("it is nested more than {} deep", kMaxJsonDepth));
+  if (text.find('\0') != std::string_view::npos) return malformed(name, "it holds a NUL character");
   std::vector<std::set<std::string>> open;  // keys of the objects around the current position
   std::string duplicate;
   const Json::parser_callback_t watch = [&](int, Json::parse_event_t event, Json& value) {

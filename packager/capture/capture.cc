@@ -48,6 +48,7 @@ class Capturer {
     append(diagnostics_, contract::validate(contract_));
     for (const Part& part : parts_) variables(part);
     functions();
+    fixed_barriers();
     residue();
     if (has_error(diagnostics_)) return std::move(diagnostics_);
     note_state();
@@ -173,14 +174,14 @@ class Capturer {
         const std::string size =
             variable.size > 0 ? fmt::format("{} bytes", variable.size) : std::string("open size");
         fail("P-SHARED", fmt::format("component '{}' declares {}", contract_.component, what),
-             {{part.file, fmt::format("{}, {}", variable.name, size), {}}},
+             {{part.file, fmt::format("{}, {}", demangled(variable.name), size), {}}},
              "shared memory is placed by the linker, which cannot move a variable of its own",
-             "declare a buffer and use its handle");
+             "claim PIPELINK_BUFFER(name, .bytes = …, .align = …) and use name.data<T>(self)");
         continue;
       }
       if (variable.visible && !own_name(variable.name)) foreign_name(part, "variable", variable.name);
       if (variable.external && !variable_defined(variable.name))
-        fail("P-SYMBOL", fmt::format("variable '{}' is declared but not defined", variable.name),
+        fail("P-SYMBOL", fmt::format("variable '{}' is declared but not defined", demangled(variable.name)),
              {{part.file, "refers to it", {}}}, {}, "compile the source that defines it into the component");
       const bool shared_writable =
           variable.space == "global" && !variable.external && (variable.written || variable.visible);
@@ -237,7 +238,7 @@ class Capturer {
         if (function.external) continue;
         const auto [first, inserted] = defined.emplace(function.name, part.file);
         if (!inserted && function.visible)
-          fail("P-SYMBOL", fmt::format("'{}' is defined twice", function.name),
+          fail("P-SYMBOL", fmt::format("'{}' is defined twice", demangled(function.name)),
                {{first->second, "defines it", {}}, {part.file, "defines it too", {}}});
         check_definition(part, function);
       }
@@ -297,8 +298,32 @@ class Capturer {
              "components meet through imports, which the linker checks",
              "declare PIPELINK_IMPORT and call its handle");
       else
-        fail("P-SYMBOL", fmt::format("function '{}' is called but not defined", name),
+        fail("P-SYMBOL", fmt::format("function '{}' is called but not defined", demangled(name)),
              {{file, "calls it", {}}}, {}, "compile the source that defines it into the component");
+    }
+  }
+
+  /// As its author wrote it: "role run", "callable apply", or the name of a function.
+  std::string written_name(const std::string& symbol) const {
+    for (const auto& [middle, kind] : {std::pair("role__", "role "), std::pair("export__", "callable ")})
+      if (const std::string prefix = fmt::format("pl__{}__{}", contract_.component, middle);
+          symbol.starts_with(prefix))
+        return kind + symbol.substr(prefix.size());
+    return demangled(symbol);
+  }
+
+  void fixed_barriers() {
+    for (const Part& part : parts_) {
+      std::map<std::pair<std::string, std::string>, int> places;  // (function, instruction) → how often
+      for (const PtxFixedBarrier& b : part.twin.fixed_barriers) ++places[{b.function, b.instruction}];
+      for (const auto& [place, count] : places)
+        fail("P-BARRIER", fmt::format("{} uses a hardware barrier by its number", written_name(place.first)),
+             {{part.file, fmt::format("{}, {} time{}", place.second, count, count == 1 ? "" : "s"), {}}},
+             "in the linked kernel the number belongs to the kernel or to another component, and other "
+             "roles never arrive at it: the kernel hangs",
+             "claim PIPELINK_NAMED_BARRIER(name, .threads = …) for the role's threads and call "
+             "name.sync(self) "
+             "in place of __syncthreads() or bar.sync");
     }
   }
 
@@ -317,8 +342,8 @@ class Capturer {
       const std::string &a = contract_.weak[i - 1], &b = contract_.weak[i];
       const std::size_t space = a.find(' ');
       if (a.substr(0, space) == b.substr(0, b.find(' ')))
-        fail("P-SYMBOL", fmt::format("'{}' has two bodies in one component", a.substr(0, space)), {},
-             "the vendor linker keeps one of them, and both callers run it",
+        fail("P-SYMBOL", fmt::format("'{}' has two bodies in one component", demangled(a.substr(0, space))),
+             {}, "the vendor linker keeps one of them, and both callers run it",
              "give the two functions different names");
     }
   }

@@ -187,7 +187,10 @@ class Parser {
   Outcome<PtxFacts> run() {
     if (!module())
       return make_error("I-OBJECT", fmt::format("the PTX twin in '{}' cannot be read", name_), {}, fault_);
-    for (const Body& body : bodies_) shared_in(body);
+    for (const Body& body : bodies_) {
+      shared_in(body);
+      barriers_in(body);
+    }
     finish_variables();
     finish_functions();
     return std::move(facts_);
@@ -301,6 +304,31 @@ class Parser {
       if (end == std::string_view::npos || begin >= end || !is_space(body.text[begin])) continue;
       Variable parsed = parse_variable("shared", body.text.substr(begin, end - begin), {});
       if (!parsed.facts.name.empty()) variables_.push_back(std::move(parsed));
+    }
+  }
+
+  /// `bar.sync 0` and its kin; not `bar.warp.sync` or `barrier.cluster.…`, which take no number.
+  void barriers_in(const Body& body) {
+    for (std::size_t begin = 0; begin < body.text.size();) {
+      const std::size_t end = std::min(body.text.find_first_of(";{}", begin), body.text.size());
+      const std::string_view statement = trim(body.text.substr(begin, end - begin));
+      begin = end + 1;
+      const std::size_t at = statement.find("bar");
+      if (at == std::string_view::npos || (at > 0 && !is_space(statement[at - 1]))) continue;
+      const std::string_view instruction = statement.substr(at);
+      if (!instruction.starts_with("bar.") && !instruction.starts_with("barrier.")) continue;
+      if (instruction.find(".warp.") != std::string_view::npos ||
+          instruction.find(".cluster.") != std::string_view::npos)
+        continue;
+      const std::size_t space = instruction.find_first_of(" \t");
+      if (space == std::string_view::npos) continue;
+      std::string_view operand = trim(instruction.substr(space));
+      if (instruction.substr(0, space).find(".red") != std::string_view::npos) {  // the result stands first
+        const std::size_t comma = operand.find(',');
+        operand = comma == std::string_view::npos ? std::string_view() : trim(operand.substr(comma + 1));
+      }
+      if (!operand.empty() && operand.front() >= '0' && operand.front() <= '9')
+        facts_.fixed_barriers.push_back({body.name, std::string(instruction)});
     }
   }
 

@@ -32,12 +32,19 @@ struct PtxVariable {
   std::string digest;     ///< weak variables: SHA-256 of type and initial value
 };
 
+/// A block-wide barrier whose hardware number is written into the code.
+struct PtxFixedBarrier {
+  std::string function;
+  std::string instruction;  ///< "bar.sync 0"
+};
+
 struct PtxFacts {
   std::string version;                 ///< "9.0"
   std::string target;                  ///< "sm_90a"
   std::vector<PtxFunction> functions;  ///< one for each name; a definition hides its declaration
   std::vector<PtxVariable>
       variables;  ///< without records, without the compiler's own constants ($str, __unnamed_…)
+  std::vector<PtxFixedBarrier> fixed_barriers;
   std::vector<std::string> records;  ///< bytes of every record object, up to its NUL
 };
 

@@ -61,6 +61,16 @@ bool is_builtin_type(const std::string& name) {
   return true;
 }
 
+bool is_integer_type(const std::string& name) {
+  static constexpr std::array<std::string_view, 16> kTypes = {
+      "bool",     "char",    "signed char",  "unsigned char", "short",     "unsigned short",
+      "int",      "long",    "unsigned int", "unsigned long", "long long", "unsigned long long",
+      "unsigned", "wchar_t", "char16_t",     "char32_t"};
+  for (std::string_view known : kTypes)
+    if (name == known) return true;
+  return false;
+}
+
 bool needs_definition(const Type& type) {
   return !is_builtin_type(type.name) && !is_reference(type) && !is_pointer(type);
 }

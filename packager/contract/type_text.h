@@ -15,6 +15,9 @@ bool is_reference(const Type& type);
 /// Whether a type's text names nothing but what the language itself knows.
 bool is_builtin_type(const std::string& name);
 
+/// Whether it is an integer type or bool, as the language itself spells it.
+bool is_integer_type(const std::string& name);
+
 /// Whether a value of this type cannot be passed on by code that does not see the type's definition. A
 /// stand-in of the same size will not do: the two functions then differ in type, and the vendor linker
 /// inlines no such call.

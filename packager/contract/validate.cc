@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kMaxAlign = 1 << 16;
 constexpr int kMaxWarps = 32;
+constexpr std::size_t kMaxPhases = 256;
 constexpr std::int64_t kMinTensorColumns = 32, kMaxTensorColumns = 512;
 
 bool power_of_two(std::int64_t value) {
@@ -40,7 +41,14 @@ bool valid_version(std::string_view text) {
 
 /// Nobody else's machine has it at the same place.
 bool leaves_include_path(std::string_view header) {
-  return header.starts_with('/') || header.find("..") != std::string_view::npos;
+  return header.starts_with('/') || header.find("..") != std::string_view::npos ||
+         header.find_first_of("\"<>\\\n\r") != std::string_view::npos;
+}
+
+bool is_identifier(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 class Validator {
@@ -67,7 +75,7 @@ class Validator {
     });
     warp_total();
     fact_cycles();
-    phase_cycles();
+    if (contract_.phases.size() <= kMaxPhases) phase_cycles();
     parameters();
     host();
     return std::move(diagnostics_);
@@ -97,6 +105,8 @@ class Validator {
     kind_ = "component";
     name_ = contract_.component;
     where_ = contract_.where;
+    if (contract_.phases.size() > kMaxPhases)
+      value("the number of phases", fmt::format("{} is more than {}", contract_.phases.size(), kMaxPhases));
     if (const std::string fault = name_fault(contract_.component); !fault.empty())
       fail("P-NAME", fmt::format("'{}' is not a name for a component", contract_.component), "it " + fault);
     if (!valid_version(contract_.version))
@@ -203,8 +213,15 @@ class Validator {
             fmt::format("the least, {}, is above the most, {}", role.registers_min, role.registers_max));
   }
 
+  /// A type's text goes into generated code as it is.
+  void type_name(std::string_view what, const std::string& name) {
+    if (name.find_first_of(";{}\"'\\#\n\r\t@`$") != std::string::npos)
+      value(what, fmt::format("'{}' is not the name of a type", name));
+  }
+
   void type(std::string_view what, const Type& type_value, bool may_be_void) {
     if (type_value.name.empty()) return value(what, "the type has no name");
+    type_name(what, type_value.name);
     if (may_be_void && type_value.name == "void" && type_value.size == 0 && type_value.align == 0) return;
     if (type_value.size < 1 || type_value.size > (1 << 20))
       value(what, fmt::format("'{}' has {} bytes", type_value.name, type_value.size));
@@ -278,6 +295,8 @@ class Validator {
     const bool counted = fact.type == FactType::kInteger || fact.type == FactType::kBoolean;
     const bool owner = fact.direction == Direction::kExport;
     if (fact.cpp_type.empty()) value("cpp_type", "the type has no name");
+    if (counted && !is_integer_type(fact.cpp_type))
+      value("cpp_type", fmt::format("'{}' is not an integer type of the language", fact.cpp_type));
     if (counted && !fact.text_value.empty()) value("text_value", "only real and text facts have one");
     if (!counted && fact.value) value("value", "real and text facts have a text value");
     if (owner && counted && !fact.value) value("value", "its owner states none");
@@ -456,6 +475,10 @@ class Validator {
     if (region.type.empty()) value("type", "it is not stated");
     if (leaves_include_path(region.header))
       value("header", fmt::format("'{}' is not a path below an include directory", region.header));
+    type_name("type", region.type);
+    for (const Field& field : region.fields)
+      if (!is_identifier(field.name))
+        value("field list", fmt::format("'{}' is not a name of C++", field.name));
     if (region.size < 1 || region.size > 4096)
       value("size", fmt::format("{} is not between 1 and 4096", region.size));
     if (!power_of_two(region.align) || region.align > 128)
@@ -469,6 +492,30 @@ class Validator {
         value(fmt::format("field '{}'", field.name), fmt::format("offset {} and size {} do not fit {} bytes",
                                                                  field.offset, field.size, region.size));
     }
+    if (region.size <= 4096) unlisted_fields(region);
+  }
+
+  /// A gap between the listed fields that no alignment explains is a field that is not listed.
+  void unlisted_fields(const ParameterRegion& region) {
+    std::vector<Field> fields = region.fields;
+    std::sort(fields.begin(), fields.end(),
+              [](const Field& a, const Field& b) { return a.offset < b.offset; });
+    std::int64_t end = 0;
+    std::string before = "the beginning";
+    const auto gap = [&](std::int64_t to, const std::string& after) {
+      if (to - end >= region.align && region.align > 0)
+        value("field list",
+              fmt::format("{} bytes between {} and {} belong to no field, and padding is less than the "
+                          "struct's alignment, {}",
+                          to - end, before, after, region.align),
+              "list every field of the struct: the host header is made from the list");
+    };
+    for (const Field& field : fields) {
+      gap(field.offset, fmt::format("field '{}'", field.name));
+      end = std::max(end, field.offset + std::max<std::int64_t>(field.size, 0));
+      before = fmt::format("field '{}'", field.name);
+    }
+    gap(region.size, "the end");
   }
 
   void host() {

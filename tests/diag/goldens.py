@@ -204,6 +204,12 @@ def _(b):
     return b.pack("PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { __shared__ volatile int x[32]; x[threadIdx.x % 32] = 1; }\n")
 
 
+@case("P-BARRIER")
+def _(b):
+    return b.pack("static __device__ __noinline__ void meet() { asm volatile(\"{ .reg .pred p; @p bar.sync 3, 128; }\"); __syncwarp(); }\n"
+                  "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { __syncthreads(); meet(); __syncthreads(); }\n")
+
+
 @case("P-LTOIR")
 def _(b):
     return b.pack(RUN, mode=["-rdc=true", "-fatbin", "--compress-mode=none", "--generate-code=arch=compute_90a,code=[compute_90a,sm_90a]"])

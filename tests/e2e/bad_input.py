@@ -4,10 +4,11 @@ import json
 import os
 import random
 import shutil
+import subprocess
 import sys
 
 import fused
-from support import ARCH, check, equal, fresh, listing, main, members, one_error, run, write_composition
+from support import ARCH, check, component_text, equal, fresh, listing, main, members, one_error, run, write_composition
 
 KEEP = {"fused.sm_90a.map.json": b"of an earlier link\n", "notes.txt": b"somebody's\n"}
 
@@ -297,6 +298,56 @@ def outputs(tools):
     equal(listing(good), {}, "a folder without permission")
 
 
+def not_replaced(tools):
+    """A pipe is written to, a link's target is replaced and not the link, an empty name is no folder."""
+    bench = Bench(tools, "not_replaced")
+    package = bench.folder / "in.plk"
+    folder = fresh(bench.folder / "objects")
+    (folder / "one.cu").write_text(component_text("one", "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) {}"))
+    tools.compile(folder / "one.cu", folder / "one.fatbin")
+    pipe, link, target = folder / "pipe", folder / "link.plk", folder / "target.plk"
+    os.mkfifo(pipe)
+    target.write_text("old")
+    link.symlink_to(target)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
+    equal(tools.pack("one", [folder / "one.fatbin"], pipe).status, 0, "packing into a pipe")
+    whole = reader.communicate(timeout=20)[0]
+    check(pipe.is_fifo() and whole.startswith(b"manifest.json"), "the pipe was replaced")
+    equal(tools.pack("one", [folder / "one.fatbin"], link).status, 0, "packing through a link")
+    check(link.is_symlink() and target.read_bytes() == whole, "the link was replaced")
+    done = tools.link(bench.file, "")
+    equal(done.status, 2, f"an empty folder name: {done}")
+    check("name is empty" in done.err, f"an empty folder name: {done}")
+    full = run(["sh", "-c", f"'{tools.pipelink}' inspect '{target}' --json > /dev/full"])
+    equal(full.status, 2, f"a standard output that takes nothing: {full}")
+
+
+def hostile_contracts(tools):
+    """What a package says goes into generated code, and its size into memory: both have bounds."""
+    source = "PIPELINK_USE_FACT_OR(size, int, 4);\nPIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { if (size(self) > 8) __trap(); }"
+    good = tools.package("hostile", source=source)
+    phases = [{"name": f"p{i}", "file": "x", "line": 1, "after": [f"p{i + 1}"] if i < 99999 else [], "after_previous": []}
+              for i in range(100000)]
+
+    def edit(content, change):
+        contract = json.loads(content["contract.json"])
+        change(contract)
+        content["contract.json"] = json.dumps(contract).encode()
+
+    def fact(contract, text):
+        contract["facts"][0]["cpp_type"] = text
+
+    for what, change, clause in (
+            ("a chain of phases", lambda c: c.update(phases=phases), "P-VALUE"),
+            ("code in a fact's type", lambda c: fact(c, 'int z;\n#include "/etc/hostname"\nint'), "P-VALUE"),
+            ("a fact of type void", lambda c: fact(c, "void"), "P-VALUE")):
+        package = fresh(tools.work / "hostile") / "hostile.plk"
+        package.write_bytes(rebuilt(good, lambda content: edit(content, change)))
+        done = tools.tool("inspect", package, timeout=10)
+        equal(done.status, 1, f"{what}: {done}")
+        check(f"error[{clause}]" in done.err, f"{what}: {done}")
+
+
 def limited(tools, limit, file, out):
     """A link that cannot write files larger than `limit`: what a full disk does."""
     program = ("import os, resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
@@ -315,4 +366,4 @@ def usage(tools):
 
 if __name__ == "__main__":
     sys.exit(main({f.__name__: f for f in (empty_and_truncated, flipped_bits, true_manifest, huge, not_a_file, compositions, outputs,
-                                           usage)}, __doc__))
+                                           not_replaced, hostile_contracts, usage)}, __doc__))

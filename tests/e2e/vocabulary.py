@@ -270,6 +270,36 @@ PIPELINK_ROLE(run, .warps = {warps}, .registers = {{24, 64}})(pipelink::Self sel
     check(control(tools, linked, sources).text == kernel.text, "the linked code is not that of one translation unit")
 
 
+def one_namespace(tools):
+    """Two components that write into one namespace keep handles of their own."""
+    body = ("PIPELINK_BUFFER(buf, .bytes = 1024);\nPIPELINK_ROLE(work, .warps = 4, .registers = {{24, 64}})(pipelink::Self self) "
+            "{{ buf.data<int>(self)[threadIdx.x % 128] = {}; }}")
+    shared = [tools.package(name, source="}\nnamespace kernels {\n" + body.format(value)) for name, value in (("ga", 17), ("gb", 34))]
+    own = [tools.package(name, source=body.format(value)) for name, value in (("ga", 17), ("gb", 34))]
+    linked = tools.linked("kernels", shared)
+    kernel = cubin.Kernel(linked.cubin, "kernels")
+    check(linked.claim("shared", "ga.buf")["offset"] != linked.claim("shared", "gb.buf")["offset"], "one place for two buffers")
+    equal(cubin.Kernel(tools.linked("kernels", own).cubin, "kernels").text, kernel.text, "the code in one namespace")
+
+
+def unused_barrier(tools):
+    """A barrier of an export that nobody calls is placed and not used: no fault of the kernel's."""
+    tools.linked("unused", [tools.package("unused", source="""PIPELINK_NAMED_BARRIER(group, .threads = 128);
+PIPELINK_BUFFER(buf, .bytes = 1024);
+PIPELINK_ROLE(work, .warps = 4, .registers = {24, 64})(pipelink::Self self) { buf.data<int>(self)[threadIdx.x % 128] = 1; }
+PIPELINK_EXPORT(flush, void, pipelink::Self self) { group.sync(self); }""")])
+
+
+def aliases(tools):
+    """A fact's type may be spelt by an alias."""
+    linked = tools.linked("aliases", [
+        tools.package("owner", source="PIPELINK_SETTABLE_FACT(tile, std::int32_t, .value = 8, .domain = {8, 16});\n"
+                      "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { if (tile(self) == 16) __trap(); }"),
+        tools.package("reader", source="PIPELINK_USE_FACT(tile, std::int32_t);\n"
+                      "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { if (tile(self) == 8) __trap(); }")])
+    check("int pl__reader__fact__tile" in linked.text, "the glue has another type")
+
+
 def by_value(tools):
     """What only its own headers define cannot be passed by value: refused by name when it is packed."""
     for what, signature, body in (("parameter 1 is `exchange::Wide`", "float, pipelink::Self self, int n, exchange::Wide wide", "return wide.lanes[n];"),
@@ -291,5 +321,6 @@ def foreign_types(tools):
 
 
 if __name__ == "__main__":
-    sys.exit(main({f.__name__: f for f in (every_annotation, placement, instances, settable, layouts, guard, state, signatures, shared_warpgroups, by_value,
+    sys.exit(main({f.__name__: f for f in (every_annotation, placement, instances, settable, layouts, guard, state, signatures, shared_warpgroups, one_namespace,
+                                           unused_barrier, aliases, by_value,
                                            foreign_types)}, __doc__))

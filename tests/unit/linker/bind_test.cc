@@ -101,7 +101,7 @@ error[L-SIGNATURE]: the callable `gemm.epilogue` has another signature than `wro
   gemm: imports `epilogue` as `void(int, float (&)[4])` (gemm.cu:1)
   wrong: exports `epilogue` as `void(float, float (&)[4])` (wrong.cu:1)
   = reason: parameter 0 is `int` in gemm and `float` in wrong
-  = help: BIND gemm.epilogue=swiglu.apply
+  = help: compile gemm and wrong against one declaration of `epilogue`; another export fits: BIND gemm.epilogue=swiglu.apply
 
 error[L-WARPS]: no component has a role
   gemm: has 0 roles (gemm.cu:1)

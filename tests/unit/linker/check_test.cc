@@ -64,7 +64,7 @@ TEST_CASE("L-SIGNATURE: another export that fits is tried before it is offered")
   gemm: imports `f` as `void(int)` (gemm.cu:2)
   b: exports `f` as `void(float)` (b.cu:1)
   = reason: parameter 0 is `int` in gemm and `float` in b
-  = help: BIND gemm.f=b.g
+  = help: compile gemm and b against one declaration of `f`; another export fits: BIND gemm.f=b.g
 )");
   CHECK(messages(compose(uses, {{{"gemm.f", "b.g"}}, {}})).empty());
 }

@@ -246,7 +246,7 @@ TEST_CASE("contract against object") {
   CHECK(messages(".extern .shared .align 16 .b8 dyn[];\n") ==
         "error[P-SHARED]: component 'demo' declares a dynamic shared array\n  part0.fatbin: dyn, open size\n"
         "  = reason: shared memory is placed by the linker, which cannot move a variable of its own\n"
-        "  = help: declare a buffer and use its handle\n");
+        "  = help: claim PIPELINK_BUFFER(name, .bytes = …, .align = …) and use name.data<T>(self)\n");
   CHECK(messages(".visible .func _ZN4demo1fEv() {\n.shared .align 4 .b8 s[128];\nret; }\n")
             .starts_with("error[P-SHARED]: component 'demo' declares a static shared variable\n  "
                          "part0.fatbin: s, 128 bytes\n"));
@@ -317,10 +317,10 @@ TEST_CASE("several objects") {
   CHECK(captured->ltoir.size() == 2);
   const std::string weak = ".weak .func _ZN4cute1fEv() {{ {} ret; }}\n";
   const auto two =
-      capture_bytes({test::object(sample, fmt::format(fmt::runtime(weak), "bar.sync 1;")),
+      capture_bytes({test::object(sample, fmt::format(fmt::runtime(weak), "membar.gl;")),
                      test::fatbin({{1, helper + fmt::format(fmt::runtime(weak), "")}, {8, test::ltoir()}})});
   CHECK(render_text(two.diagnostics)
-            .starts_with("error[P-SYMBOL]: '_ZN4cute1fEv' has two bodies in one component\n"));
+            .starts_with("error[P-SYMBOL]: 'cute::f()' has two bodies in one component\n"));
 }
 
 TEST_CASE("names") {

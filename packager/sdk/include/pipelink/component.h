@@ -54,7 +54,7 @@
 #define PIPELINK_ROLE(NAME, ...)                                                               \
   PIPELINK_DETAIL_RECORD(role, NAME, ::pipelink::detail::RoleOptions{__VA_ARGS__}.write(w);)   \
   extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__role__##NAME##__warp)(unsigned);     \
-  struct pipelink_handle_##NAME {                                                              \
+  struct PIPELINK_DETAIL_SYMBOL(__handle__##NAME) {                                            \
     static __device__ __forceinline__ unsigned warp(::pipelink::Self self) {                   \
       return threadIdx.x / 32 - PIPELINK_DETAIL_SYMBOL(__role__##NAME##__warp)(self.instance); \
     }                                                                                          \
@@ -62,7 +62,7 @@
       return threadIdx.x - 32 * PIPELINK_DETAIL_SYMBOL(__role__##NAME##__warp)(self.instance); \
     }                                                                                          \
   };                                                                                           \
-  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME{};                             \
+  [[maybe_unused]] static constexpr PIPELINK_DETAIL_SYMBOL(__handle__##NAME) NAME{};           \
   extern "C" __device__ __inline_hint__ void PIPELINK_DETAIL_SYMBOL(__role__##NAME)
 
 #define PIPELINK_DETAIL_CALLABLE(NAME, DIRECTION, PHASES, RESULT, ...)                                \
@@ -103,7 +103,7 @@
 #define PIPELINK_BUFFER(NAME, ...)                                                                \
   PIPELINK_DETAIL_RECORD(buffer, NAME, ::pipelink::detail::BufferOptions{__VA_ARGS__}.write(w);)  \
   extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__buffer__##NAME)(unsigned);        \
-  struct pipelink_handle_##NAME {                                                                 \
+  struct PIPELINK_DETAIL_SYMBOL(__handle__##NAME) {                                               \
     template <class T = unsigned char>                                                            \
     static __device__ __forceinline__ T* data(::pipelink::Self self) {                            \
       return reinterpret_cast<T*>(PIPELINK_DETAIL_SYMBOL(__buffer__##NAME)(self.instance));       \
@@ -112,7 +112,7 @@
       return ::pipelink::shared_address(PIPELINK_DETAIL_SYMBOL(__buffer__##NAME)(self.instance)); \
     }                                                                                             \
   };                                                                                              \
-  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
+  [[maybe_unused]] static constexpr PIPELINK_DETAIL_SYMBOL(__handle__##NAME) NAME {}
 
 /// PIPELINK_RING(name, .side = pipelink::kConsumer, .stages = {2, 8}, .stage_bytes = 49152,
 ///               .full_arrivals = 1, .transaction_bytes = 49152, .empty_arrivals = 2);
@@ -120,20 +120,20 @@
 /// linker chooses its depth. Another component imports it as the other side. A producer calls acquire (waits
 /// until the stage is empty), fills data, and arrives at full; a consumer calls wait (until the stage is
 /// full), and then release. Both advance a RingCursor of their own.
-#define PIPELINK_RING(NAME, ...) PIPELINK_DETAIL_RING(NAME, "export", __VA_ARGS__)
+#define PIPELINK_RING(NAME, ...) PIPELINK_DETAIL_RING(NAME, true, __VA_ARGS__)
 /// PIPELINK_IMPORT_RING(name, .side = pipelink::kProducer, .stage_bytes = 49152);
 /// The other end of a ring that another component owns. State what this side relies on; what it does not
 /// state is not compared.
-#define PIPELINK_IMPORT_RING(NAME, ...) PIPELINK_DETAIL_RING(NAME, "import", __VA_ARGS__)
-#define PIPELINK_DETAIL_RING(NAME, DIRECTION, ...)                                                           \
-  PIPELINK_DETAIL_RECORD(ring, NAME, w.field("direction", DIRECTION);                                        \
-                         ::pipelink::detail::RingOptions{__VA_ARGS__}.write(w);)                             \
+#define PIPELINK_IMPORT_RING(NAME, ...) PIPELINK_DETAIL_RING(NAME, false, __VA_ARGS__)
+#define PIPELINK_DETAIL_RING(NAME, OWNER, ...)                                                               \
+  PIPELINK_DETAIL_RECORD(ring, NAME, w.field("direction", OWNER ? "export" : "import");                      \
+                         ::pipelink::detail::RingOptions{__VA_ARGS__}.write(w, OWNER);)                      \
   extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__data)(unsigned);             \
   extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__full)(unsigned);             \
   extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__empty)(unsigned);            \
   extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__stages)(unsigned);                 \
   extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__stage_bytes)(unsigned);            \
-  struct pipelink_handle_##NAME {                                                                            \
+  struct PIPELINK_DETAIL_SYMBOL(__handle__##NAME) {                                                          \
     static __device__ __forceinline__ std::uint32_t stages(::pipelink::Self self) {                          \
       return PIPELINK_DETAIL_SYMBOL(__ring__##NAME##__stages)(self.instance);                                \
     }                                                                                                        \
@@ -168,14 +168,14 @@
       ::pipelink::mbarrier::arrive(empty(self, at));                                                         \
     }                                                                                                        \
   };                                                                                                         \
-  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
+  [[maybe_unused]] static constexpr PIPELINK_DETAIL_SYMBOL(__handle__##NAME) NAME {}
 
 /// PIPELINK_MBARRIERS(name, .count = 2, .arrivals = 1);
 /// An array of mbarriers; the dispatch kernel initialises them.
 #define PIPELINK_MBARRIERS(NAME, ...)                                                                        \
   PIPELINK_DETAIL_RECORD(mbarriers, NAME, ::pipelink::detail::MbarriersOptions{__VA_ARGS__}.write(w);)       \
   extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__mbarriers__##NAME)(unsigned);                \
-  struct pipelink_handle_##NAME {                                                                            \
+  struct PIPELINK_DETAIL_SYMBOL(__handle__##NAME) {                                                          \
     static __device__ __forceinline__ std::uint32_t address(::pipelink::Self self, std::uint32_t i = 0) {    \
       return ::pipelink::shared_address(PIPELINK_DETAIL_SYMBOL(__mbarriers__##NAME)(self.instance)) + i * 8; \
     }                                                                                                        \
@@ -187,7 +187,7 @@
       ::pipelink::mbarrier::arrive(address(self, i));                                                        \
     }                                                                                                        \
   };                                                                                                         \
-  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
+  [[maybe_unused]] static constexpr PIPELINK_DETAIL_SYMBOL(__handle__##NAME) NAME {}
 
 /// PIPELINK_NAMED_BARRIER(name, .threads = 128);
 /// One hardware barrier for `threads` threads, in the unaligned forms: it may be reached from two places in
@@ -197,7 +197,7 @@
   PIPELINK_DETAIL_RECORD(named_barrier, NAME,                                                                \
                          ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.write(w);)                     \
   extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(unsigned);                        \
-  struct pipelink_handle_##NAME {                                                                            \
+  struct PIPELINK_DETAIL_SYMBOL(__handle__##NAME) {                                                          \
     static constexpr int threads = ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.threads;             \
     static_assert(threads > 0 && threads % 32 == 0, "a named barrier is for a multiple of 32 threads");      \
     static __device__ __forceinline__ void sync(::pipelink::Self self) {                                     \
@@ -211,7 +211,7 @@
                    : "memory");                                                                              \
     }                                                                                                        \
   };                                                                                                         \
-  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
+  [[maybe_unused]] static constexpr PIPELINK_DETAIL_SYMBOL(__handle__##NAME) NAME {}
 
 /// PIPELINK_TENSOR_MEMORY(name, .columns = 256);
 /// Columns of tensor memory (sm_100 and its kin), all 128 lanes of them: a power of two from 32 to 512. The
@@ -221,50 +221,46 @@
   PIPELINK_DETAIL_RECORD(tensor_memory, NAME,                                               \
                          ::pipelink::detail::TensorMemoryOptions{__VA_ARGS__}.write(w);)    \
   extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__tensor_memory__##NAME)(unsigned); \
-  struct pipelink_handle_##NAME {                                                           \
+  struct PIPELINK_DETAIL_SYMBOL(__handle__##NAME) {                                         \
     static __device__ __forceinline__ std::uint32_t address(::pipelink::Self self) {        \
       return PIPELINK_DETAIL_SYMBOL(__tensor_memory__##NAME)(self.instance);                \
     }                                                                                       \
   };                                                                                        \
-  [[maybe_unused]] static constexpr pipelink_handle_##NAME NAME {}
+  [[maybe_unused]] static constexpr PIPELINK_DETAIL_SYMBOL(__handle__##NAME) NAME {}
 
 // ---- facts ----------------------------------------------------------------------------------------------
 
 /// PIPELINK_FACT(tile_m, int, 128);
 /// A constant of this component, baked into its code, that others may read. Here it is an ordinary constexpr.
-#define PIPELINK_FACT(NAME, TYPE, VALUE)                                                      \
-  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export");                          \
-                         w.field("type", ::pipelink::detail::FactType<TYPE>::name);           \
-                         w.field("cpp_type", #TYPE); w.field("settable", 0LL);                \
-                         w.field("value", static_cast<long long>(static_cast<TYPE>(VALUE)));) \
+#define PIPELINK_FACT(NAME, TYPE, VALUE)                                                         \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export");                             \
+                         ::pipelink::detail::write_fact_type<TYPE>(w); w.field("settable", 0LL); \
+                         w.field("value", static_cast<long long>(static_cast<TYPE>(VALUE)));)    \
   [[maybe_unused]] static constexpr TYPE NAME = VALUE
 
 /// PIPELINK_SETTABLE_FACT(group, int, .value = 8, .domain = {4, 8, 16});
 /// A constant that the composition may set (`SET owner.group=16`) without a recompile: the owner too reads it
 /// as group(self). `switch (group(self))` over the domain folds to the chosen case.
-#define PIPELINK_SETTABLE_FACT(NAME, TYPE, ...)                                               \
-  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export");                          \
-                         w.field("type", ::pipelink::detail::FactType<TYPE>::name);           \
-                         w.field("cpp_type", #TYPE); w.field("settable", 1LL);                \
-                         constexpr ::pipelink::detail::SettableOptions options{__VA_ARGS__};  \
-                         options.value.write(w, "value"); options.domain.write(w, "domain");) \
+#define PIPELINK_SETTABLE_FACT(NAME, TYPE, ...)                                                  \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export");                             \
+                         ::pipelink::detail::write_fact_type<TYPE>(w); w.field("settable", 1LL); \
+                         constexpr ::pipelink::detail::SettableOptions options{__VA_ARGS__};     \
+                         options.value.write(w, "value"); options.domain.write(w, "domain");)    \
   PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)
 
 /// PIPELINK_USE_FACT(tile_m, int);
 /// A fact that another component owns, read as tile_m(self).
-#define PIPELINK_USE_FACT(NAME, TYPE)                                               \
-  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import");                \
-                         w.field("type", ::pipelink::detail::FactType<TYPE>::name); \
-                         w.field("cpp_type", #TYPE); w.field("settable", 0LL);)     \
+#define PIPELINK_USE_FACT(NAME, TYPE)                                                             \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import");                              \
+                         ::pipelink::detail::write_fact_type<TYPE>(w); w.field("settable", 0LL);) \
   PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)
 
 /// PIPELINK_USE_FACT_OR(interleave, int, 0);
 /// The same, with a value for compositions in which nobody owns it.
-#define PIPELINK_USE_FACT_OR(NAME, TYPE, VALUE)                                               \
-  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import");                          \
-                         w.field("type", ::pipelink::detail::FactType<TYPE>::name);           \
-                         w.field("cpp_type", #TYPE); w.field("settable", 0LL);                \
-                         w.field("value", static_cast<long long>(static_cast<TYPE>(VALUE)));) \
+#define PIPELINK_USE_FACT_OR(NAME, TYPE, VALUE)                                                  \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import");                             \
+                         ::pipelink::detail::write_fact_type<TYPE>(w); w.field("settable", 0LL); \
+                         w.field("value", static_cast<long long>(static_cast<TYPE>(VALUE)));)    \
   PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)
 
 #define PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)                                         \

@@ -230,19 +230,19 @@ struct RingOptions {
   Side side = Side::kConsumer;  ///< what this component does with the ring
   Range stages;                 ///< owner: how deep it may be
   Amount stage_bytes;           ///< of one stage
-  long long align = 1024;       ///< of a stage, in bytes, a power of two
+  long long align = 0;          ///< of a stage, in bytes, a power of two; owner: 1024 if unstated, user: none
   Amount full_arrivals;         ///< at a full barrier, per use of a stage
   Amount transaction_bytes;     ///< of asynchronous copies that a full barrier waits for, per use of a stage
   Amount empty_arrivals;        ///< at an empty barrier, per use of a stage
   int tier = 0;                 ///< rings of a lower tier are made deeper first
   int weight = 1;               ///< within a tier, (depth - least depth) / weight is kept level
   const char* live = "";        ///< phases, comma-separated; empty: always
-  constexpr void write(RecordWriter& w) const {
+  constexpr void write(RecordWriter& w, bool owner = true) const {
     w.field("side", side == Side::kProducer ? "producer" : "consumer");
     stages.min.write(w, "stages_min");
     stages.max.write(w, "stages_max");
     stage_bytes.write(w, "stage_bytes");
-    w.field("align", align);
+    w.field("align", align != 0 ? align : owner ? 1024 : 1);
     full_arrivals.write(w, "full_arrivals");
     transaction_bytes.write(w, "transaction_bytes");
     empty_arrivals.write(w, "empty_arrivals");
@@ -317,5 +317,20 @@ struct FactType {
   static_assert(std::is_integral_v<T>, "a fact is an integer or bool");
   static constexpr const char* name = std::is_same_v<T, bool> ? "boolean" : "integer";
 };
+
+/// The type as the compiler spells it: the glue knows no alias such as std::int32_t.
+template <class T>
+constexpr void write_fact_type(RecordWriter& w) {
+  w.field("type", FactType<T>::name);
+  const TypeText<T> text;
+  const char* const word = "signed ";  // of std::int32_t: it says nothing but before char
+  std::size_t skip = 0;
+  while (word[skip] != 0 && text.begin[skip] == word[skip]) ++skip;
+  if (word[skip] != 0 || text.begin[skip] == 'c') skip = 0;
+  if (std::is_same_v<T, bool>)
+    w.field("cpp_type", "bool");
+  else
+    w.field("cpp_type", text.begin + skip, text.size - skip);
+}
 
 }  // namespace pipelink::detail
