@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <limits>
 
 #include "linker/bind/words.h"
 
@@ -16,25 +15,6 @@ bool parse_number(std::string_view text, Number& number) {
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   return status == std::errc() && end == text.data() + text.size() && !text.empty();
 }
-
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-
-struct NamedRange {
-  std::string_view type;
-  Range range;
-};
-constexpr NamedRange kRanges[] = {
-    {"bool", {0, 1}},
-    {"signed char", {-128, 127}},
-    {"unsigned char", {0, 255}},
-    {"short", {-32768, 32767}},
-    {"unsigned short", {0, 65535}},
-    {"int", {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()}},
-    {"unsigned", {0, std::numeric_limits<std::uint32_t>::max()}},
-    {"unsigned int", {0, std::numeric_limits<std::uint32_t>::max()}},
-    {"unsigned long", {0, kMost}},
-    {"unsigned long long", {0, kMost}},
-};
 
 }  // namespace
 
@@ -74,12 +54,8 @@ std::string type_text(const contract::Fact& fact) {
   return fact.cpp_type.empty() ? std::string(word_of(fact.type)) : quoted(fact.cpp_type);
 }
 
-std::optional<Range> range_of(const contract::Fact& fact) {
-  if (fact.type == FactType::kBoolean) return Range{0, 1};
-  for (const NamedRange& named : kRanges) {
-    if (named.type == fact.cpp_type) return named.range;
-  }
-  return std::nullopt;
+std::optional<contract::IntegerRange> range_of(const contract::Fact& fact) {
+  return contract::integer_range(fact.type == FactType::kBoolean ? "bool" : fact.cpp_type);
 }
 
 std::string domain_text(const contract::Fact& fact) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "linker/bind/bindings.h"
+#include "packager/contract/type_text.h"
 
 namespace pipelink::binding {
 
@@ -18,14 +19,11 @@ bool parse_value(std::string_view text, contract::FactType type, FactValue& valu
 std::string value_text(const FactValue& value);
 std::string value_text(std::int64_t value, contract::FactType type);
 
-/// The type as the contract's stub returns it, or by its kind.
+/// The type as the fact's handle returns it, or by its kind.
 std::string type_text(const contract::Fact& fact);
 
 /// The values that the C++ type of an integer fact holds; nullopt for a type that is not known here.
-struct Range {
-  std::int64_t low, high;
-};
-std::optional<Range> range_of(const contract::Fact& fact);
+std::optional<contract::IntegerRange> range_of(const contract::Fact& fact);
 
 /// "16, 32, 64"
 std::string domain_text(const contract::Fact& fact);

@@ -164,13 +164,13 @@ class Evaluator {
     }
   }
 
-  /// The C++ type of each stub, the owner's included, holds the value.
+  /// The C++ type of each handle, the owner's included, holds the value.
   void check_reader(std::size_t instance, std::size_t k) {
     const std::size_t v = bindings_.fact_of[instance][k];
     if (v == Bindings::npos || unknown_[v]) return;
     const FactValue& value = bindings_.facts[v];
     const Fact& reader = composition_.contract(instance).facts[k];
-    const std::optional<Range> range = range_of(reader);
+    const std::optional<contract::IntegerRange> range = range_of(reader);
     if (!range || reader.type != value.type || (value.from_placement && !stages_)) return;
     if (stages_ && !value.from_placement) return;
     if (reader.type != FactType::kInteger && reader.type != FactType::kBoolean) return;

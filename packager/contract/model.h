@@ -114,7 +114,7 @@ struct Fact {
   SourceSpan where;
   Direction direction = Direction::kExport;
   FactType type = FactType::kInteger;
-  std::string cpp_type;  ///< `int`, `bool`, `float`…: what the stub returns
+  std::string cpp_type;  ///< `int`, `bool`, `float`…: what the handle returns
   bool settable = false;
   std::optional<Amount>
       value;  ///< owner: the value, or a settable fact's default. Import: the value if nobody owns it

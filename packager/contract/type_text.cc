@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cctype>
+#include <limits>
 #include <string_view>
 
 namespace pipelink::contract {
@@ -61,14 +62,35 @@ bool is_builtin_type(const std::string& name) {
   return true;
 }
 
-bool is_integer_type(const std::string& name) {
-  static constexpr std::array<std::string_view, 16> kTypes = {
-      "bool",     "char",    "signed char",  "unsigned char", "short",     "unsigned short",
-      "int",      "long",    "unsigned int", "unsigned long", "long long", "unsigned long long",
-      "unsigned", "wchar_t", "char16_t",     "char32_t"};
-  for (std::string_view known : kTypes)
-    if (name == known) return true;
-  return false;
+std::optional<IntegerRange> integer_range(std::string_view type) {
+  struct Row {
+    std::string_view type;
+    IntegerRange range;
+  };
+  using Int = std::numeric_limits<std::int32_t>;
+  using Long = std::numeric_limits<std::int64_t>;
+  constexpr std::int64_t kUnsigned = std::numeric_limits<std::uint32_t>::max();
+  static constexpr Row kRows[] = {
+      {"bool", {0, 1}},
+      {"char", {-128, 127}},
+      {"signed char", {-128, 127}},
+      {"unsigned char", {0, 255}},
+      {"short", {-32768, 32767}},
+      {"unsigned short", {0, 65535}},
+      {"char16_t", {0, 65535}},
+      {"int", {Int::min(), Int::max()}},
+      {"wchar_t", {Int::min(), Int::max()}},
+      {"unsigned", {0, kUnsigned}},
+      {"unsigned int", {0, kUnsigned}},
+      {"char32_t", {0, kUnsigned}},
+      {"long", {Long::min(), Long::max()}},
+      {"long long", {Long::min(), Long::max()}},
+      {"unsigned long", {0, Long::max()}},
+      {"unsigned long long", {0, Long::max()}},
+  };
+  for (const Row& row : kRows)
+    if (row.type == type) return row.range;
+  return std::nullopt;
 }
 
 bool needs_definition(const Type& type) {

@@ -1,7 +1,10 @@
 // C++ types as text, the way a contract names them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "packager/contract/model.h"
 
@@ -15,8 +18,11 @@ bool is_reference(const Type& type);
 /// Whether a type's text names nothing but what the language itself knows.
 bool is_builtin_type(const std::string& name);
 
-/// Whether it is an integer type or bool, as the language itself spells it.
-bool is_integer_type(const std::string& name);
+/// The values that an integer type or bool holds, those above INT64_MAX left out; nothing for another type.
+struct IntegerRange {
+  std::int64_t low, high;
+};
+std::optional<IntegerRange> integer_range(std::string_view type);
 
 /// Whether a value of this type cannot be passed on by code that does not see the type's definition. A
 /// stand-in of the same size will not do: the two functions then differ in type, and the vendor linker

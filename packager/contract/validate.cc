@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kMaxAlign = 1 << 16;
 constexpr int kMaxWarps = 32;
-constexpr std::size_t kMaxPhases = 256;
+constexpr std::size_t kMaxEntries = 1024;  // of one kind; bounds the time of every later pass
 constexpr std::int64_t kMinTensorColumns = 32, kMaxTensorColumns = 512;
 
 bool power_of_two(std::int64_t value) {
@@ -64,6 +64,13 @@ class Validator {
 
   Diagnostics run() {
     header();
+    const std::size_t before = diagnostics_.size();
+    entry_lists(contract_, [&](std::string_view, std::string_view kind, const auto& list) {
+      if (list.size() > kMaxEntries)
+        value(fmt::format("the number of its entries '{}',", kind),
+              fmt::format("{} is more than {}", list.size(), kMaxEntries));
+    });
+    if (diagnostics_.size() > before) return std::move(diagnostics_);
     entry_lists(contract_, [&](std::string_view, std::string_view kind, const auto& list) {
       names(kind, list);
       for (const auto& entry : list) {
@@ -75,7 +82,7 @@ class Validator {
     });
     warp_total();
     fact_cycles();
-    if (contract_.phases.size() <= kMaxPhases) phase_cycles();
+    phase_cycles();
     parameters();
     host();
     return std::move(diagnostics_);
@@ -105,8 +112,6 @@ class Validator {
     kind_ = "component";
     name_ = contract_.component;
     where_ = contract_.where;
-    if (contract_.phases.size() > kMaxPhases)
-      value("the number of phases", fmt::format("{} is more than {}", contract_.phases.size(), kMaxPhases));
     if (const std::string fault = name_fault(contract_.component); !fault.empty())
       fail("P-NAME", fmt::format("'{}' is not a name for a component", contract_.component), "it " + fault);
     if (!valid_version(contract_.version))
@@ -295,7 +300,7 @@ class Validator {
     const bool counted = fact.type == FactType::kInteger || fact.type == FactType::kBoolean;
     const bool owner = fact.direction == Direction::kExport;
     if (fact.cpp_type.empty()) value("cpp_type", "the type has no name");
-    if (counted && !is_integer_type(fact.cpp_type))
+    if (counted && !integer_range(fact.cpp_type))
       value("cpp_type", fmt::format("'{}' is not an integer type of the language", fact.cpp_type));
     if (counted && !fact.text_value.empty()) value("text_value", "only real and text facts have one");
     if (!counted && fact.value) value("value", "real and text facts have a text value");

@@ -177,6 +177,21 @@ TEST_CASE("tensors") {
         "0; 1 is none of them");
 }
 
+TEST_CASE("lists have a bound, whatever their entries say") {
+  const auto chain = [](Contract& c) {
+    const Fact fact = c.facts.front();
+    c.facts.assign(100'000, fact);
+    for (std::size_t i = 0; i + 1 < c.facts.size(); ++i)
+      c.facts[i].value->expression = fmt::format("f{}", i + 1);
+  };
+  CHECK(only(chain) ==
+        "P-VALUE the number of its entries 'fact', of component demo is out of range | 100000 is more than "
+        "1024");
+  CHECK(only([](Contract& c) {
+          c.phases.resize(1025);
+        }).starts_with("P-VALUE the number of its entries 'phase'"));
+}
+
 TEST_CASE("phases, parameters, host") {
   CHECK(only([](Contract& c) { c.phases[0].after = {"work"}; }) ==
         "P-VALUE phase load begins after itself | load after work after load");
