@@ -23,7 +23,7 @@ def disassembler():
     places = Path(__file__).resolve().parents[1].glob(".pipelink/venv/lib/python3*/site-packages/nvidia/cu13/bin/nvdisasm")
     found = shutil.which("nvdisasm") or next((str(p) for p in places), None)
     if not found:
-        print("skipped: there is no nvdisasm")
+        print("SKIPPED: there is no nvdisasm")
         sys.exit(77)
     return found
 

@@ -32,15 +32,6 @@ T take(Outcome<T>&& outcome, Diagnostics& kept) {
   return std::move(*outcome.value);
 }
 
-RingStages ring_depths(const Composition& composition, const Plan& plan) {
-  RingStages depths;
-  for (std::size_t i = 0; i < composition.instances.size(); ++i)
-    for (std::size_t r = 0; r < composition.contract(i).rings.size(); ++r)
-      if (composition.contract(i).rings[r].direction == contract::Direction::kExport)
-        depths[{i, r}] = plan.instances[i].rings[r].stages;
-  return depths;
-}
-
 GatePlan gate_plan(const Composition& composition, const Plan& plan) {
   GatePlan out;
   out.kernel = composition.name;
@@ -88,7 +79,7 @@ Outcome<Checked> check_with(const std::string& file, const RegisterNeeds& needs,
   out.plan = take(std::move(planned), kept);
 
   // After this: facts and requirements that read the placement have their values.
-  const RingStages depths = ring_depths(out.composition, out.plan);
+  const RingStages depths = ring_stages(out.composition, out.plan);
   Outcome<Bindings> settled = with_placement(out.composition, out.bindings, depths);
   if (!settled) return settled.diagnostics;
   out.bindings = take(std::move(settled), kept);

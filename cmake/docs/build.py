@@ -30,7 +30,7 @@ def main():
     parser.add_argument("--output", required=True, type=Path)
     options = parser.parse_args()
     if importlib.util.find_spec("sphinx") is None:
-        print("skipped: this Python has no Sphinx; ./ci/setup installs it")
+        print("SKIPPED: this Python has no Sphinx; ./ci/setup installs it")
         return 77
     source, html = options.output / "source", options.output / "html"
     try:

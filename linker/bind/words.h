@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "linker/bind/bindings.h"
+#include "packager/base/words.h"
 
 namespace pipelink::binding {
 
-std::string quoted(std::string_view text);  ///< `text`
-
-std::string joined(const std::vector<std::string>& parts, std::string_view separator);
+using pipelink::joined;
+using pipelink::quoted;
 
 /// "1 export", "2 exports".
 std::string counted(std::size_t count, std::string_view noun);

@@ -4,14 +4,12 @@
 
 #include "linker/compose/composition_file.h"
 
+#include "packager/base/words.h"
+
 namespace pipelink {
 namespace {
 
 using contract::Direction;
-
-std::string quoted(const std::string& text) {
-  return "`" + text + "`";
-}
 
 std::string major_of(const std::string& toolkit) {
   return toolkit.substr(0, toolkit.find('.'));

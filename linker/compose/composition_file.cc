@@ -5,6 +5,7 @@
 
 #include "linker/compose/located_json.h"
 #include "packager/base/ids.h"
+#include "packager/base/words.h"
 
 namespace pipelink {
 namespace {
@@ -85,8 +86,6 @@ class Reader {
             what + " has no key `" + m.key + "`", "the keys here are " + list);
     }
   }
-
-  static std::string quoted(const std::string& word) { return "`" + word + "`"; }
 
   /// "instance.port"; what follows the first dot is the port's name.
   bool dotted(const std::string& text, int line, int column, const char* what) {

@@ -141,4 +141,13 @@ Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, con
   return {std::move(out), std::move(diagnostics)};
 }
 
+RingStages ring_stages(const Composition& composition, const Plan& plan) {
+  RingStages out;
+  for (std::size_t i = 0; i < composition.instances.size(); ++i)
+    for (std::size_t r = 0; r < composition.contract(i).rings.size(); ++r)
+      if (composition.contract(i).rings[r].direction == contract::Direction::kExport)
+        out[{i, r}] = plan.instances[i].rings[r].stages;
+  return out;
+}
+
 }  // namespace pipelink

@@ -61,6 +61,9 @@ using RegisterNeeds = std::map<std::string, int>;
 /// place::solve, L-VERIFY.
 Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, const RegisterNeeds& needs = {});
 
+/// The depths that were placed, by owner, for expressions that read the placement.
+RingStages ring_stages(const Composition& composition, const Plan& plan);
+
 /// Only the problem: what `pipelink place` would be given.
 Outcome<place::Problem> placement_problem(const Composition& composition, const Bindings& bindings);
 

@@ -87,19 +87,6 @@ json with_glue(json row, std::vector<int> lines) {
   return row;
 }
 
-std::string port_name(const Composition& composition, PortRef ref, const std::string& name) {
-  return composition.instances[ref.instance].name + "." + name;
-}
-
-RingStages placed_stages(const Checked& in) {
-  RingStages out;
-  for (std::size_t i = 0; i < in.composition.instances.size(); ++i)
-    for (std::size_t r = 0; r < in.composition.contract(i).rings.size(); ++r)
-      if (in.composition.contract(i).rings[r].direction == contract::Direction::kExport)
-        out[{i, r}] = in.plan.instances[i].rings[r].stages;
-  return out;
-}
-
 MapTexts map_texts(const Linked& linked) {
   const json map = whole(linked);
   return {map.dump(1) + "\n", render_summary(map)};

@@ -1,12 +1,14 @@
 // Who is bound to whom: the keys "bindings", "routes", "facts" and "dropped" of the link map.
 #include <fmt/format.h>
 
+#include "linker/bind/words.h"
 #include "linker/report/map_rows.h"
 #include "packager/contract/expression.h"
 
 namespace pipelink {
 namespace {
 
+using binding::dotted;
 using json = nlohmann::ordered_json;
 
 json side(const SourceSpan& where) {
@@ -52,8 +54,8 @@ json binding_rows(const MapSource& source) {
   json rows = json::array();
   const auto row = [&](const char* kind, const Binding& b, const auto& import, const auto& exported) {
     return json{{"kind", kind},
-                {"import", port_name(composition, b.importer, import.name)},
-                {"export", port_name(composition, b.exporter, exported.name)},
+                {"import", dotted(composition, b.importer.instance, import.name)},
+                {"export", dotted(composition, b.exporter.instance, exported.name)},
                 {"import_at", side(import.where)},
                 {"export_at", side(exported.where)}};
   };
@@ -66,7 +68,7 @@ json binding_rows(const MapSource& source) {
     rows.push_back(with_glue(
         std::move(out), source.glue.of(fmt::format("pl__{}__import__{}", importer.component, import.name))));
   }
-  const RingStages stages = placed_stages(in);
+  const RingStages stages = ring_stages(in.composition, in.plan);
   for (const Binding& b : in.bindings.rings) {
     const contract::Contract& importer = composition.contract(b.importer.instance);
     const contract::Ring& import = importer.rings[b.importer.index];
@@ -94,7 +96,7 @@ json route_rows(const MapSource& source) {
   json rows = json::array();
   for (const Route& r : source.in.routes) {
     const auto name = [&](PortRef p) {
-      return port_name(composition, p, composition.contract(p.instance).tensors[p.index].name);
+      return dotted(composition, p.instance, composition.contract(p.instance).tensors[p.index].name);
     };
     json row = {{"from", name(r.tensor.exporter)}, {"to", name(r.tensor.importer)}, {"route", r.kind}};
     if (!r.permutation.empty()) row["permutation"] = r.permutation;
@@ -121,7 +123,7 @@ json fact_rows(const MapSource& source) {
                                          in.composition.contract(i).facts[k].name));
           lines.insert(lines.end(), more.begin(), more.end());
         }
-    json row = {{"fact", port_name(in.composition, {fact.owner, fact.index}, declared.name)}};
+    json row = {{"fact", dotted(in.composition, fact.owner, declared.name)}};
     if (fact.type == contract::FactType::kInteger)
       row["value"] = fact.integer;
     else if (fact.type == contract::FactType::kBoolean)
@@ -141,7 +143,7 @@ json dropped_rows(const MapSource& source) {
   json rows = json::array();
   const Composition& composition = source.in.composition;
   for (PortRef p : source.in.bindings.dropped)
-    rows.push_back(port_name(composition, p, composition.contract(p.instance).callables[p.index].name));
+    rows.push_back(dotted(composition, p.instance, composition.contract(p.instance).callables[p.index].name));
   return rows;
 }
 

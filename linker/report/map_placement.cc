@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "linker/bind/words.h"
 #include "linker/place/explain.h"
 #include "linker/place/reuse.h"
 #include "linker/report/map_rows.h"
@@ -11,6 +12,7 @@
 namespace pipelink {
 namespace {
 
+using binding::dotted;
 using json = nlohmann::ordered_json;
 using contract::Direction;
 
@@ -49,7 +51,7 @@ std::map<std::string, SharedUse> shared_uses(const MapSource& source) {
         owner = *exporter;
       }
       const std::string ring =
-          port_name(composition, owner, composition.contract(owner.instance).rings[owner.index].name);
+          dotted(composition, owner.instance, composition.contract(owner.instance).rings[owner.index].name);
       const PlacedRing& placed = source.in.plan.instances[i].rings[r];
       const std::string handle = symbol + "ring__" + c.rings[r].name;
       const auto add = [&](const std::string& claim, const char* kind, std::int64_t arrivals,
@@ -220,8 +222,8 @@ json phase_rows(const Checked& in) {
          in.composition.contract(b.exporter.instance).callables[b.exporter.index].phases)
       for (const std::string& outer :
            in.composition.contract(b.importer.instance).callables[b.importer.index].phases)
-        callers[port_name(in.composition, b.exporter, inner)].push_back(
-            port_name(in.composition, b.importer, outer));
+        callers[dotted(in.composition, b.exporter.instance, inner)].push_back(
+            dotted(in.composition, b.importer.instance, outer));
   json rows = json::array();
   for (const std::string& name : place::phases_in_order(in.plan.problem)) {
     const auto phase = std::find_if(in.plan.problem.phases.begin(), in.plan.problem.phases.end(),

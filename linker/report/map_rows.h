@@ -21,14 +21,8 @@ nlohmann::ordered_json with_place(nlohmann::ordered_json row, const SourceSpan& 
 /// `row` with the lines of the glue, if there are some.
 nlohmann::ordered_json with_glue(nlohmann::ordered_json row, std::vector<int> lines);
 
-/// "instance.name".
-std::string port_name(const Composition& composition, PortRef ref, const std::string& name);
-
 /// A link map read back; I-JSON if it is none. Its rows are not checked.
 Outcome<nlohmann::ordered_json> read_map(const std::string& text, const std::string& file);
-
-/// Depths by owner, for expressions that read the placement.
-RingStages placed_stages(const Checked& in);
 
 /// The key "placement": shared memory, rings, barriers, roles, phases, what is reused and why it may be.
 nlohmann::ordered_json placement_rows(const MapSource& source);

@@ -42,12 +42,6 @@ std::string Context::colour(const std::string& owner) const {
   return fmt::format("c{}", it == colours.end() ? 7 : it->second);
 }
 
-std::string grouped(std::int64_t value) {
-  std::string digits = std::to_string(value);
-  for (std::size_t at = digits.size(); at > 3 && digits[at - 4] != '-'; at -= 3) digits.insert(at - 3, ",");
-  return digits;
-}
-
 std::string bytes(std::int64_t value) {
   return grouped(value) + "\u00a0B";
 }
@@ -78,15 +72,6 @@ json source(const SourceSpan& where) {
     const std::size_t end = std::min(text.find('/', begin), text.size() - 1) + 1;
     out.push_back({{"part", text.substr(begin, end - begin)}});
     begin = end;
-  }
-  return out;
-}
-
-std::string joined(const std::vector<std::string>& list, std::string_view separator) {
-  std::string out;
-  for (const std::string& item : list) {
-    if (!out.empty()) out += separator;
-    out += item;
   }
   return out;
 }

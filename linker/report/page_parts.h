@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "linker/report/link_map.h"
+#include "packager/base/words.h"
 
 namespace pipelink::page {
 
@@ -25,7 +26,6 @@ struct Context {
   std::string colour(const std::string& owner) const;  ///< "c3"
 };
 
-std::string grouped(std::int64_t value);                    ///< 196,608
 std::string bytes(std::int64_t value);                      ///< "196,608 B"
 std::string kibibytes(std::int64_t value);                  ///< "192 KiB", "1.5 KiB", "640 B"
 std::string life(const MapClaim& claim);                    ///< its phases, or "always"
@@ -34,7 +34,6 @@ std::string plural(std::int64_t n, std::string_view noun);  ///< "3 stages"
 
 /// [{"part": "dir/"}, {"part": "file:line"}]: where it may be broken.
 nlohmann::json source(const SourceSpan& where);
-std::string joined(const std::vector<std::string>& list, std::string_view separator = ", ");
 std::string owner_of(const std::string& claim);    ///< before the first dot
 std::string short_name(const std::string& claim);  ///< after the first dot
 

@@ -5,16 +5,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "packager/base/words.h"
+
 namespace pipelink {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-std::string grouped(std::int64_t value) {
-  std::string digits = std::to_string(value);
-  for (std::size_t at = digits.size(); at > 3 && digits[at - 4] != '-'; at -= 3) digits.insert(at - 3, ",");
-  return digits;
-}
 
 std::string joined(const json& list, const char* empty) {
   std::string out;

@@ -11,7 +11,7 @@ function(pipelink_tool_test label name script)
   endif()
   add_test(NAME ${label}.${name}
     COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}" --pipelink $<TARGET_FILE:pipelink> --nvcc "${nvcc}"
-            --include "${PROJECT_SOURCE_DIR}/packager/sdk/include" --work "${CMAKE_CURRENT_BINARY_DIR}/work/${name}")
+            --include "${PROJECT_SOURCE_DIR}/packager/sdk/include" --work "${CMAKE_CURRENT_BINARY_DIR}/cases/${name}")
   # Tests end a child by a signal on purpose; the sanitizer must not turn that into an exit status of its own.
   set_tests_properties(${label}.${name} PROPERTIES TIMEOUT 600 LABELS ${label} SKIP_RETURN_CODE 77
                                                    ENVIRONMENT "ASAN_OPTIONS=handle_segv=0:handle_abort=0")

@@ -81,7 +81,7 @@ TEST_CASE("every claim, its owner and its lines are there") {
     CHECK(holds("<tr id=\"" + id + "\""));
     CHECK(holds("<a href=\"#" + id + "\" class=\"block"));
     for (int line : c.glue) CHECK(holds("<tr id=\"L" + std::to_string(line) + "\""));
-    CHECK(holds(page::grouped(c.bytes)));
+    CHECK(holds(grouped(c.bytes)));
   }
   for (const MapFact& f : map->facts) CHECK(holds(f.name));
   for (const LinkMap::Input& i : map->inputs) CHECK(holds(i.sha256));
@@ -178,9 +178,9 @@ TEST_CASE("labels: the best that fits, from the width at which it does") {
 }
 
 TEST_CASE("numbers as people read them") {
-  CHECK(page::grouped(0) == "0");
-  CHECK(page::grouped(-1234567) == "-1,234,567");
-  CHECK(page::grouped(123) == "123");
+  CHECK(grouped(0) == "0");
+  CHECK(grouped(-1234567) == "-1,234,567");
+  CHECK(grouped(123) == "123");
   CHECK(page::kibibytes(1536) == "1.5\u00a0KiB");
   CHECK(page::kibibytes(196608) == "192\u00a0KiB");
   CHECK(page::percent(1, 0) == "0.000");

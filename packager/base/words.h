@@ -1,0 +1,17 @@
+// Small pieces of text for messages and reports.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pipelink {
+
+std::string quoted(std::string_view text);  ///< `text`
+
+std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");
+
+std::string grouped(std::int64_t value);  ///< "196,608"
+
+}  // namespace pipelink
