@@ -416,30 +416,64 @@ class Parser {
 
   // ---- functions
 
-  /// Header and body with the names replaced that depend on the rest of the module.
-  std::string normal_text(const Body& body) const {
-    std::map<std::string_view, std::string_view> own_constants;
-    for (const Variable& variable : variables_)
-      if (compilers_own(variable.facts.name)) own_constants.emplace(variable.facts.name, variable.initial);
+  /// A symbol without the parts that the compiler makes from the path of the source.
+  static std::string without_path(std::string_view symbol) {
+    std::string out(symbol);
+    for (const std::string_view mark :
+         {"_INTERNAL_", "_GLOBAL__N_"})  // <length>_INTERNAL_<hash>_<file>_<hash>
+      for (std::size_t at = out.find(mark); at != std::string::npos; at = out.find(mark, at)) {
+        std::size_t begin = at, length = 0;
+        while (begin > 0 && out[begin - 1] >= '0' && out[begin - 1] <= '9') --begin;
+        std::from_chars(out.data() + begin, out.data() + at, length);
+        out.erase(begin, at - begin + std::max(length, mark.size()));
+        at = begin;
+      }
+    if (out.starts_with("__nv_static_"))  // __nv_static_<length>__<hash>_<file>_<hash>__ZN…
+      if (const std::size_t name = out.find("__Z"); name != std::string::npos) out.erase(0, name + 1);
+    return out;
+  }
+
+  /// Header and body with the names replaced that depend on the rest of the module. `internal` takes the
+  /// names of the functions that only this module knows and that the body uses.
+  std::string normal_text(const Body& body, std::set<std::string_view>& internal) const {
     std::string out;
     for (const std::string_view part : {body.header, body.text}) {
       Lexer lexer(part);
       for (std::string_view token = lexer.next(); !token.empty(); token = lexer.next()) {
-        const auto constant = own_constants.find(token);
-        if (constant != own_constants.end())
+        if (const auto constant = own_constants_.find(token); constant != own_constants_.end()) {
           out += constant->second;
-        else if (token.starts_with(body.name))
+        } else if (token.starts_with(body.name)) {
           out += token.substr(body.name.size());
-        else if (token.starts_with("$L__BB"))
+        } else if (token.starts_with("$L__BB")) {
           out += token.substr(std::min(token.find('_', 6), token.size()));
-        else if (token.starts_with("__local_depot"))
+        } else if (token.starts_with("__local_depot")) {
           out += "__local_depot";
-        else
-          out += token;
+        } else {
+          if (internal_bodies_.contains(token)) internal.insert(token);
+          out += without_path(token);
+        }
         out += ' ';
       }
     }
     return out;
+  }
+
+  /// Of the body, and of every static function that it reaches: those have no name that could be compared.
+  std::string digest_of(const Body& body) const {
+    std::set<std::string_view> reached;
+    std::string text = normal_text(body, reached);
+    std::map<std::string, std::string> texts;  // name → text
+    std::vector<std::string_view> open(reached.begin(), reached.end());
+    while (!open.empty()) {
+      const std::string_view name = open.back();
+      open.pop_back();
+      std::set<std::string_view> next;
+      texts[without_path(name)] = normal_text(*internal_bodies_.at(name), next);
+      for (const std::string_view other : next)
+        if (reached.insert(other).second) open.push_back(other);
+    }
+    for (const auto& [name, content] : texts) text += fmt::format("\n{} {}", name, content);
+    return sha256_hex(text);
   }
 
   void finish_functions() {
@@ -451,10 +485,16 @@ class Parser {
       else if (!function.external)
         facts_.functions[found->second] = std::move(function);
     }
+    for (const Variable& variable : variables_)
+      if (compilers_own(variable.facts.name)) own_constants_.emplace(variable.facts.name, variable.initial);
+    for (const Body& body : bodies_)
+      if (const PtxFunction& function = facts_.functions[index.at(body.name)];
+          !function.weak && !function.visible)
+        internal_bodies_.emplace(body.name, &body);
     for (const Body& body : bodies_)
       if (PtxFunction& function = facts_.functions[index.at(body.name)];
           function.weak && function.digest.empty())
-        function.digest = sha256_hex(normal_text(body));
+        function.digest = digest_of(body);
   }
 
   std::string_view text_, name_;
@@ -463,6 +503,8 @@ class Parser {
   std::vector<PtxFunction> functions_;
   std::vector<Variable> variables_;
   std::vector<Body> bodies_;
+  std::map<std::string_view, std::string_view> own_constants_;  // name → initial value
+  std::map<std::string_view, const Body*> internal_bodies_;     // static functions
   std::string fault_;
 };
 

@@ -445,7 +445,7 @@ def _(b):
 @case("L-ODR")
 def _(b):
     def shared(body):
-        return (f"}}\nnamespace shared {{ inline __device__ __noinline__ float f(float x) {{ {body} }} }}\nnamespace {{NAME}} {{\n"
+        return (f"}}\nnamespace shared {{ inline __device__ float f(float x) {{ {body} }} }}\nnamespace {{NAME}} {{\n"
                 "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { if (shared::f(threadIdx.x) > 3) __trap(); }\n")
     done = b.link({n: shared(t).replace("{NAME}", n) for n, t in (("one", "return x + 1;"), ("two", "return x * 2;"))})
     done.err = re.sub(r"has the body [0-9a-f]{12}", "has the body DIGEST", done.err)

@@ -115,6 +115,7 @@ class Tools:
     def __init__(self, options):
         self.pipelink, self.nvcc, self.include, self.work = options.pipelink, options.nvcc, options.include, options.work
         self.packages, self.arch = {}, ARCH
+        self.twin = ("-Xcicc", "-O0")  # as pipelink_add_component has it
 
     def tool(self, *arguments, timeout=60, cwd=None, env=None):
         return run([self.pipelink, *arguments], timeout, cwd, env)
@@ -126,7 +127,7 @@ class Tools:
 
     def compile(self, source, output, *options, mode=None, cwd=None, timeout=120):
         """A component's object, unless `mode` says what else nvcc should make."""
-        mode = mode or ["-rdc=true", "-fatbin", "--compress-mode=none",
+        mode = mode or ["-rdc=true", "-fatbin", "--compress-mode=none", *self.twin,
                         "--generate-code=arch=compute_{0},code=[compute_{0},lto_{0}]".format(self.arch.removeprefix("sm_"))]
         done = run([self.nvcc, "-std=c++20", "-I", self.include, "-I", COMPONENTS, *mode, *options, "-o", output, source],
                    timeout, cwd)
@@ -138,7 +139,7 @@ class Tools:
 
     def package(self, name, *options, source=None, variant=""):
         """Compiles and packs a component of components/ or the text `source`; returns the .plk."""
-        key = (name, options, source, self.arch)
+        key = (name, options, source, self.arch, self.twin)
         if key in self.packages:
             return self.packages[key]
         folder = fresh(self.work / "packages" / (name + variant + (f".{len(self.packages)}" if options or source else "")))

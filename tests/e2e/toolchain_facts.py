@@ -52,6 +52,38 @@ def ltoir_header(tools):
     check(b"13.0" not in data, "link-time code names a toolkit after all")
 
 
+def twin(tools):
+    """`-Xcicc -O0` concerns the twin alone: the linked cubin is the same, and each inline function keeps its body there. Only
+    a __forceinline__ one has none: two of one name are merged unseen."""
+    text = """
+PIPELINK_BUFFER(room, .bytes = 512);
+PIPELINK_EXPORT(f, float, pipelink::Self self, float x) {
+  cuda::std::array<float, 4> all{x, x + 1, x + 2, x + 3};
+  room.data<float>(self)[threadIdx.x] = __half2float(__float2half(x)) + shared::scaled(x);
+  return all[threadIdx.x % 4] + *static_cast<float*>(__cvta_shared_to_generic(__cvta_generic_to_shared(room.data<float>(self))));
+}
+"""
+    shared = "}\nnamespace shared { template <class T> __device__ %sT scaled(T x) { return x * T(%s); } }\nnamespace %s {\n"
+    caller = "PIPELINK_IMPORT(f, float, pipelink::Self self, float x);\n"
+
+    def pair(kind, factors):
+        one = tools.package("one", source=shared % (kind, factors[0], "one") + text + "#include <cuda_fp16.h>\n#include <cuda/std/array>")
+        other = tools.package("probe", source=PARAMETERS + caller + shared % (kind, factors[1], "probe") + ROLE +
+                              "*out = f(self, *out) + shared::scaled(*out);\n}")
+        return [one, other]
+
+    plain = tools.linked("alike", pair("", (3, 3))).cubin
+    check("shared::scaled" in tools.refused("differ", pair("", (3, 5)), "L-ODR"), "L-ODR does not name the function")
+    given, tools.twin = tools.twin, ()
+    check(tools.linked("alike", pair("", (3, 3))).cubin == plain, "the option changes the linked cubin")
+    tools.linked("unseen", pair("", (3, 5)))
+    tools.twin = given
+    merged = cubin.Kernel(tools.linked("forced", pair("__forceinline__ ", (3, 5))).cubin, "forced").text
+    check(merged == cubin.Kernel(tools.linked("forced", pair("__forceinline__ ", (3, 3))).cubin, "forced").text or
+          merged == cubin.Kernel(tools.linked("forced", pair("__forceinline__ ", (5, 5))).cubin, "forced").text,
+          "__forceinline__ functions are not merged any more: docs/limits is out of date")
+
+
 def handles(tools):
     """Handles fold: the barriers in use are those planned. An id that is computed makes the cubin claim all sixteen."""
     barriers = "PIPELINK_NAMED_BARRIER(a, .threads = 128);\nPIPELINK_NAMED_BARRIER(b, .threads = 128);\n"
@@ -161,5 +193,5 @@ def unchecked(tools):
 
 
 if __name__ == "__main__":
-    sys.exit(main({f.__name__: f for f in (records, ltoir_header, handles, large_shared, set_registers, glue_order, spills, not_inlined, bulk_copies,
+    sys.exit(main({f.__name__: f for f in (records, ltoir_header, twin, handles, large_shared, set_registers, glue_order, spills, not_inlined, bulk_copies,
                                            unchecked)}, __doc__))

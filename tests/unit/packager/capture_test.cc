@@ -196,6 +196,22 @@ TEST_CASE("bodies are compared without the names of their module") {
         digest(".global .b8 $str[2] = {3};\n.global .b8 $str$1[2] = {1};\n", "mov.u64 %rd1, $str$1;"));
   CHECK(digest(".global .b8 $str[2] = {1};\n", "mov.u64 %rd1, $str;") !=
         digest(".global .b8 $str[2] = {2};\n", "mov.u64 %rd1, $str;"));
+
+  // Static functions and those of unnamed namespaces have the source's path in their names; their bodies
+  // count.
+  const auto calls = [](std::string_view module, std::string_view inner, std::string_view innermost) {
+    const std::string helper = fmt::format("_ZN36_INTERNAL_{0}_4_a_cu_{0}6helperEv", module);
+    const std::string deep = fmt::format("_ZN37_GLOBAL__N__{0}_4_a_cu_{0}4deepEv", module);
+    return ptx(fmt::format(".func {0}() {{ {2} call.uni {1}, (); ret; }}\n.func {1}() {{ {3} call.uni {0}, "
+                           "(); ret; }}\n"
+                           ".weak .func f() {{ call.uni {0}, (); ret; }}\n",
+                           helper, deep, inner, innermost))
+        .functions.at(2)
+        .digest;
+  };
+  CHECK(calls("0a1b2c3d", "", "") == calls("11111111", "", ""));
+  CHECK(calls("0a1b2c3d", "", "") != calls("0a1b2c3d", "membar.gl;", ""));
+  CHECK(calls("0a1b2c3d", "", "") != calls("0a1b2c3d", "", "membar.gl;"));
 }
 
 TEST_CASE("a contract is captured") {

@@ -1,5 +1,6 @@
 // The few device operations that protocols are made of. Waiting goes through one function, so that a guarded
-// link can give it a limit; an unguarded link folds the limit away.
+// link can give it a limit; an unguarded link folds the limit away. The functions are static: the vendor
+// linker merges others by name, and a package keeps those that it was compiled with.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +11,15 @@ extern "C" __device__ unsigned long long pl__guard__limit();
 namespace pipelink {
 
 /// The 32-bit shared-window address of a generic pointer to shared memory.
-__device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
+[[maybe_unused]] static __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
 namespace mbarrier {
 
 /// Whether the phase of `parity` is over; waits a moment for it.
-__device__ __forceinline__ bool try_wait(std::uint32_t barrier, std::uint32_t parity) {
+[[maybe_unused]] static __device__ __forceinline__ bool try_wait(std::uint32_t barrier,
+                                                                 std::uint32_t parity) {
   std::uint32_t done;
   asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                : "=r"(done)
@@ -27,7 +29,7 @@ __device__ __forceinline__ bool try_wait(std::uint32_t barrier, std::uint32_t pa
 }
 
 /// Waits until the phase of `parity` is over.
-__device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
+[[maybe_unused]] static __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
   const unsigned long long limit = pl__guard__limit();
   if (limit == 0) {
     while (!try_wait(barrier, parity)) {
@@ -39,12 +41,13 @@ __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity
 }
 
 /// One arrival.
-__device__ __forceinline__ void arrive(std::uint32_t barrier) {
+[[maybe_unused]] static __device__ __forceinline__ void arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
 /// One arrival that also expects `bytes` of asynchronous copies.
-__device__ __forceinline__ void arrive_expect(std::uint32_t barrier, std::uint32_t bytes) {
+[[maybe_unused]] static __device__ __forceinline__ void arrive_expect(std::uint32_t barrier,
+                                                                      std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
 }
@@ -52,7 +55,8 @@ __device__ __forceinline__ void arrive_expect(std::uint32_t barrier, std::uint32
 /// One arrival at the barrier of the same address in block `rank` of the cluster. It ends reads by this
 /// thread; writes that the other block is to read need a fence of their own: a release at cluster scope costs
 /// a MEMBAR.ALL.GPU with each arrival.
-__device__ __forceinline__ void arrive_remote(std::uint32_t barrier, std::uint32_t rank) {
+[[maybe_unused]] static __device__ __forceinline__ void arrive_remote(std::uint32_t barrier,
+                                                                      std::uint32_t rank) {
   asm volatile(
       "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; "
       "mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::"r"(barrier),
@@ -63,7 +67,7 @@ __device__ __forceinline__ void arrive_remote(std::uint32_t barrier, std::uint32
 }  // namespace mbarrier
 
 /// Makes generic writes to shared memory visible to asynchronous copies and matrix units.
-__device__ __forceinline__ void fence_proxy_async() {
+[[maybe_unused]] static __device__ __forceinline__ void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
