@@ -62,6 +62,10 @@ class NvJitLink:
 class Nvrtc:
     def __init__(self, nvcc):
         self.library = _library(nvcc, "libnvrtc.so.13")
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        self.library.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+        # Opened by its bare name later, and only in the system's own folders.
+        self.builtins = _library(nvcc, f"libnvrtc-builtins.so.{major.value}.{minor.value}")
 
     def ltoir(self, source):
         program = ctypes.c_void_p()
