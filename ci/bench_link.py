@@ -1,6 +1,7 @@
 """Times what a user of a composition waits for. See `bench-link`; docs of the keys are in `measure`.
 
-Each composition is built in a copy of its sources, against PipeLink's build tree, so that edits hurt nobody.
+Each composition is built in a copy of its sources, against PipeLink's build tree, so that edits hurt nobody; for its first
+architecture, or the one that is asked for.
 Times are medians of wall-clock times in milliseconds.
 """
 import argparse
@@ -20,7 +21,7 @@ PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(bench VERSION 1.0.0 LANGUAGES CXX CUDA)
 find_package(PipeLink REQUIRED)
 add_subdirectory(components)
-add_subdirectory(compositions/{name})
+add_subdirectory(compositions)
 """
 
 
@@ -42,6 +43,13 @@ def median(values):
     return round(statistics.median(values), 1)
 
 
+def only(lists, arch):
+    """A CMakeLists.txt with the words for one architecture where it is among those named."""
+    lists = re.sub(r"\b(\d+[a-z]):(\w+)", lambda word: word[2] if word[1] == arch else "", lists)
+    return re.sub(r"\bARCHITECTURES((?: \d+\w*)+)",
+                  lambda words: f"ARCHITECTURES {arch}" if arch in words[1].split() else words[0], lists)
+
+
 class Bench:
     def __init__(self, options, name):
         self.name, self.repeat = name, options.repeat
@@ -49,19 +57,27 @@ class Bench:
         shutil.rmtree(options.work / name, ignore_errors=True)
         self.source.mkdir(parents=True)
         shutil.copytree(options.root / "components", self.source / "components")
-        shutil.copytree(options.root / "compositions" / name, self.source / "compositions" / name)
-        (self.source / "CMakeLists.txt").write_text(PROJECT.format(name=name))
+        shutil.copytree(options.root / "compositions", self.source / "compositions")
+        (self.source / "CMakeLists.txt").write_text(PROJECT)
+        self.arch = options.arch or self.first_architecture()
+        for lists in [*self.source.glob("components/*/CMakeLists.txt"), *self.source.glob("compositions/*/CMakeLists.txt")]:
+            lists.write_text(only(lists.read_text(), self.arch))
         self.tool = next(p for p in options.pipelink.rglob("pipelink") if p.is_file() and os.access(p, os.X_OK))
         run(["cmake", "-S", self.source, "-B", self.build_dir, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
              "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DCMAKE_PREFIX_PATH={options.pipelink}"])
-        self.build()
-        self.composition = next(self.build_dir.rglob(f"{name}.sm_*.composition.json"))
+        self.composition = next(self.build_dir.rglob(f"{name}.sm_{self.arch}.composition.json"), None)
+        if not self.composition:
+            sys.exit(f"{name} is not linked for {self.arch}")
         described = json.loads(self.composition.read_text())
-        self.arch = described["arch"]
         self.packages = [(self.composition.parent / c["package"]).resolve() for c in described["components"]]
+        self.build()
 
     def build(self):
         return run(["cmake", "--build", self.build_dir, "--target", f"{self.name}.cubin"])[0]
+
+    def first_architecture(self):
+        lists = (self.source / "compositions" / self.name / "CMakeLists.txt").read_text()
+        return re.search(r"\bARCHITECTURES (\d+\w*)", lists)[1]
 
     def link(self):
         """The link command: its time, its memory, and what it says of its passes."""
@@ -136,7 +152,7 @@ class Bench:
 
     def whole_program(self):
         """The control: all sources in one unit, compiled by nvcc. None if the composition has none."""
-        unit = f"{self.name}.{self.arch}.control.cu"
+        unit = f"{self.name}.sm_{self.arch}.control.cu"
         if not (self.composition.parent / unit).exists():
             return None
         run(["cmake", "--build", self.build_dir, "--target", f"{self.name}.control"])
@@ -145,7 +161,7 @@ class Bench:
     def measure(self):
         owner = self.packages[0]
         name = self.component(owner)
-        line = {"composition": self.name, **self.link()}
+        line = {"composition": self.name, "arch": f"sm_{self.arch}", **self.link()}
         line["compile_ms"] = self.time_compile(f"/{name}.cu")
         line["pack_ms"] = self.time_pack(owner)
         line["owner"] = name
@@ -162,6 +178,7 @@ def main():
     parser.add_argument("--pipelink", required=True, type=Path)
     parser.add_argument("--work", required=True, type=Path)
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--arch", default="", help="90a, …; the composition's first if left out")
     parser.add_argument("compositions", nargs="*")
     options = parser.parse_args()
     folder = options.root / "compositions"
