@@ -73,7 +73,9 @@ std::string newer_input(const LowerRequest& request, const NvJitLink& api) {
   return {};
 }
 
-std::string link_in_child(const LowerRequest& request) {
+enum class Product { kCubin, kPtx };
+
+std::string link_in_child(const LowerRequest& request, Product product) {
   const auto start = std::chrono::steady_clock::now();
   std::string glue;
   if (std::string error = compile_glue(request, glue); !error.empty()) return error;
@@ -89,6 +91,7 @@ std::string link_in_child(const LowerRequest& request) {
   std::vector<const char*> options = {
       arch.c_str(), "-lto", "-O3", "-optimize-unused-variables", keep.c_str(), "-Xptxas=--warn-on-spills"};
   if (request.max_registers != 0) options.push_back(registers.c_str());
+  if (product == Product::kPtx) options.push_back("-ptx");
   nvJitLinkHandle handle = nullptr;
   const auto logs = [&] {
     std::size_t size = 0;
@@ -113,11 +116,15 @@ std::string link_in_child(const LowerRequest& request) {
   if (const nvJitLinkResult status = api.complete(handle); status != NVJITLINK_SUCCESS)
     return failure("T-NVJITLINK", fmt::format("status {}: {}", static_cast<int>(status), logs()));
   std::size_t size = 0;
-  if (api.cubin_size(handle, &size) != NVJITLINK_SUCCESS || size == 0)
-    return failure("T-NVJITLINK", "no cubin came of the link");
-  std::string cubin(size, '\0');
-  api.cubin(handle, cubin.data());
-  return reply({{"log", logs()}, {"glue_ms", glue_ms}, {"link_ms", milliseconds_since(link_start)}}, cubin);
+  const bool ptx = product == Product::kPtx;
+  if ((ptx ? api.ptx_size : api.cubin_size)(handle, &size) != NVJITLINK_SUCCESS || size == 0)
+    return failure("T-NVJITLINK", "nothing came of the link");
+  std::string output(size, '\0');
+  if (ptx)
+    api.ptx(handle, output.data());
+  else
+    api.cubin(handle, output.data());
+  return reply({{"log", logs()}, {"glue_ms", glue_ms}, {"link_ms", milliseconds_since(link_start)}}, output);
 }
 
 Diagnostic tool_error(const LowerRequest& request, const std::string& clause, std::string title,
@@ -132,11 +139,9 @@ Diagnostic tool_error(const LowerRequest& request, const std::string& clause, st
   return d;
 }
 
-}  // namespace
-
-Outcome<Lowered> lower(const LowerRequest& request) {
+Outcome<Lowered> lower_to(const LowerRequest& request, Product product) {
   const ChildResult child =
-      run_in_child({request.seconds, request.memory_bytes}, [&] { return link_in_child(request); });
+      run_in_child({request.seconds, request.memory_bytes}, [&] { return link_in_child(request, product); });
   if (!child.finished) {
     Diagnostic d = tool_error(request, "T-CHILD", "the vendor's linker died", child.death);
     if (!child.standard_error.empty()) d.facts.push_back({"standard error", child.standard_error, {}});
@@ -170,6 +175,19 @@ Outcome<Lowered> lower(const LowerRequest& request) {
   out.glue_ms = head.value("glue_ms", 0.0);
   out.link_ms = head.value("link_ms", 0.0);
   return out;
+}
+
+}  // namespace
+
+Outcome<Lowered> lower(const LowerRequest& request) {
+  return lower_to(request, Product::kCubin);
+}
+
+Outcome<std::string> lower_to_ptx(const LowerRequest& request) {
+  Outcome<Lowered> lowered = lower_to(request, Product::kPtx);
+  if (!lowered) return std::move(lowered.diagnostics);
+  while (!lowered->cubin.empty() && lowered->cubin.back() == '\0') lowered->cubin.pop_back();
+  return std::move(lowered->cubin);
 }
 
 ToolchainStatus toolchain_status() {

@@ -37,6 +37,9 @@ struct Lowered {
 /// the log must not say.
 Outcome<Lowered> lower(const LowerRequest& request);
 
+/// The inputs as one optimized PTX text. What none of them defines stays declared. Errors as above.
+Outcome<std::string> lower_to_ptx(const LowerRequest& request);
+
 /// The versions and places of the vendor's libraries, for `pipelink doctor`; `error` if one cannot be loaded.
 struct ToolchainStatus {
   std::string nvrtc, nvjitlink;  ///< "13.0"

@@ -70,7 +70,9 @@ bool NvJitLink::load(NvJitLink& api, std::string& error) {
          find(library, "nvJitLinkGetInfoLogSize", api.info_size, error) &&
          find(library, "nvJitLinkGetInfoLog", api.info, error) &&
          find(library, "nvJitLinkGetLinkedCubinSize", api.cubin_size, error) &&
-         find(library, "nvJitLinkGetLinkedCubin", api.cubin, error);
+         find(library, "nvJitLinkGetLinkedCubin", api.cubin, error) &&
+         find(library, "nvJitLinkGetLinkedPtxSize", api.ptx_size, error) &&
+         find(library, "nvJitLinkGetLinkedPtx", api.ptx, error);
 }
 
 }  // namespace pipelink

@@ -49,6 +49,8 @@ struct NvJitLink {
   nvJitLinkResult (*info)(nvJitLinkHandle, char*) = nullptr;
   nvJitLinkResult (*cubin_size)(nvJitLinkHandle, std::size_t*) = nullptr;
   nvJitLinkResult (*cubin)(nvJitLinkHandle, void*) = nullptr;
+  nvJitLinkResult (*ptx_size)(nvJitLinkHandle, std::size_t*) = nullptr;
+  nvJitLinkResult (*ptx)(nvJitLinkHandle, char*) = nullptr;
   static bool load(NvJitLink& api, std::string& error);
 };
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "linker/audit/audit.h"
 #include "linker/codegen/host_header.h"
 #include "linker/link.h"
 #include "linker/place/explain.h"
@@ -213,6 +214,32 @@ int diff(const Common& common, const std::string& a, const std::string& b) {
   diagnostics.insert(diagnostics.end(), right.diagnostics.begin(), right.diagnostics.end());
   if (left && right)
     for (const std::string& line : contract_differences(*left, *right)) print(line + "\n");
+  return finish(common, diagnostics);
+}
+
+int audit(const Common& common, const std::string& file, bool json) {
+  std::vector<std::string> packages{file};
+  if (file.ends_with(".json")) {
+    Outcome<Composition> composition = read_composition(file);
+    if (!composition) return finish(common, composition.diagnostics);
+    packages.clear();
+    for (const PackageInput& package : composition->packages) packages.push_back(package.path);
+  }
+  std::vector<Audit> audits;
+  Diagnostics diagnostics;
+  for (const std::string& path : packages) {
+    Outcome<Package> package = read_package(path);
+    if (!package) return finish(common, package.diagnostics);
+    Outcome<Audit> done = pipelink::audit(*package);
+    if (!done) return finish(common, done.diagnostics);
+    append(diagnostics, done->findings);
+    audits.push_back(std::move(*done));
+  }
+  if (json) {
+    print(audit_json(audits));
+  } else {
+    for (std::size_t n = 0; n < audits.size(); ++n) print((n == 0 ? "" : "\n") + audit_text(audits[n]));
+  }
   return finish(common, diagnostics);
 }
 

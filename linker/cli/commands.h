@@ -31,6 +31,8 @@ int inspect(const Common& common, const std::string& file, bool json);
 int explain(const Common& common, const std::string& clause, bool list);
 int diff(const Common& common, const std::string& a, const std::string& b);
 int doctor(const Common& common);
+/// Of a package, or of every package of a composition.
+int audit(const Common& common, const std::string& file, bool json);
 int place(const Common& common, const std::string& file, bool json, std::uint64_t limit);
 
 /// Launch descriptions of one composition's architectures → its host header and source.

@@ -86,6 +86,11 @@ int main(int argc, char** argv) {
     };
   });
 
+  CLI::App* audit = app.add_subcommand("audit", "Hold contracts against what the code does");
+  audit->add_option("file", file, "FILE.plk, or COMPOSITION.json for all its packages")->required();
+  audit->add_flag("--json", json, "As JSON");
+  audit->callback([&] { action = [&](const Common& common) { return cli::audit(common, file, json); }; });
+
   CLI::App* explain = app.add_subcommand("explain", "Explain a clause");
   CLI::Option* clause = explain->add_option("clause", file, "An id, e.g. L-REGS");
   explain->add_flag("--list", list, "All clauses")->excludes(clause);

@@ -9,6 +9,7 @@
 
 #include "packager/base/demangle.h"
 #include "packager/base/file.h"
+#include "packager/capture/code_rules.h"
 #include "packager/capture/ltoir.h"
 #include "packager/capture/object.h"
 #include "packager/capture/ptx.h"
@@ -21,6 +22,8 @@ namespace {
 
 using contract::Contract;
 using contract::Record;
+
+constexpr std::int64_t kSelfBytes = 16;  // pipelink/self.h
 
 /// One object's code and what its twin tells.
 struct Part {
@@ -48,7 +51,8 @@ class Capturer {
     append(diagnostics_, contract::validate(contract_));
     for (const Part& part : parts_) variables(part);
     functions();
-    fixed_barriers();
+    signatures();
+    instructions();
     residue();
     if (has_error(diagnostics_)) return std::move(diagnostics_);
     note_state();
@@ -303,28 +307,45 @@ class Capturer {
     }
   }
 
-  /// As its author wrote it: "role run", "callable apply", or the name of a function.
-  std::string written_name(const std::string& symbol) const {
-    for (const auto& [middle, kind] : {std::pair("role__", "role "), std::pair("export__", "callable ")})
-      if (const std::string prefix = fmt::format("pl__{}__{}", contract_.component, middle);
-          symbol.starts_with(prefix))
-        return kind + symbol.substr(prefix.size());
-    return demangled(symbol);
+  /// Annotations record the types of a function, the object has its own: nothing else holds the two together
+  /// where somebody declares a handle by hand.
+  void signatures() {
+    for (const auto& callable : contract_.callables) {
+      const bool exports = callable.direction == contract::Direction::kExport;
+      const std::string symbol =
+          fmt::format("pl__{}__{}__{}", contract_.component, exports ? "export" : "import", callable.name);
+      std::vector<std::int64_t> said{kSelfBytes};
+      for (const contract::Type& type : callable.parameters) said.push_back(bytes_passed(type));
+      const std::int64_t result = bytes_passed(callable.result);
+      for (const Part& part : parts_)
+        for (const PtxFunction& function : part.twin.functions)
+          if (function.name == symbol && (function.parameters != said || function.result != result))
+            fail("P-SIGNATURE",
+                 fmt::format("the code of callable {} passes something else than its annotation says",
+                             callable.name),
+                 {{part.file,
+                   fmt::format("passes {} and returns {}", bytes_text(function.parameters), function.result),
+                   {}},
+                  {contract_.component, fmt::format("says {} and returns {}", bytes_text(said), result),
+                   callable.where}},
+                 "bytes of each parameter, Self first; a call with others reads what is not there",
+                 fmt::format("declare it by {} alone", exports ? "PIPELINK_EXPORT" : "PIPELINK_IMPORT"));
+    }
   }
 
-  void fixed_barriers() {
-    for (const Part& part : parts_) {
-      std::map<std::pair<std::string, std::string>, int> places;  // (function, instruction) → how often
-      for (const PtxFixedBarrier& b : part.twin.fixed_barriers) ++places[{b.function, b.instruction}];
-      for (const auto& [place, count] : places)
-        fail("P-BARRIER", fmt::format("{} uses a hardware barrier by its number", written_name(place.first)),
-             {{part.file, fmt::format("{}, {} time{}", place.second, count, count == 1 ? "" : "s"), {}}},
-             "in the linked kernel the number belongs to the kernel or to another component, and other "
-             "roles never arrive at it: the kernel hangs",
-             "claim PIPELINK_NAMED_BARRIER(name, .threads = …) for the role's threads and call "
-             "name.sync(self) "
-             "in place of __syncthreads() or bar.sync");
-    }
+  /// As PTX passes it: references as addresses, small integers as 32 bits.
+  static std::int64_t bytes_passed(const contract::Type& type) {
+    if (type.name.find('&') != std::string::npos) return 8;  // also "float (&)[64]"
+    return type.size == 0 ? 0 : std::max<std::int64_t>(type.size, 4);
+  }
+
+  static std::string bytes_text(const std::vector<std::int64_t>& bytes) {
+    return fmt::format("{}", fmt::join(bytes, " + "));
+  }
+
+  void instructions() {
+    for (const Part& part : parts_)
+      append(diagnostics_, check_code(contract_, part.file, part.twin.code).findings);
   }
 
   // ---- what stays beside the handles

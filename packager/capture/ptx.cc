@@ -189,7 +189,8 @@ class Parser {
       return make_error("I-OBJECT", fmt::format("the PTX twin in '{}' cannot be read", name_), {}, fault_);
     for (const Body& body : bodies_) {
       shared_in(body);
-      barriers_in(body);
+      std::vector<PtxInstruction> code = ptx_code(body.name, body.text);
+      std::move(code.begin(), code.end(), std::back_inserter(facts_.code));
     }
     finish_variables();
     finish_functions();
@@ -246,21 +247,41 @@ class Parser {
 
   static std::string_view target(std::string_view rest) { return trim(rest.substr(0, rest.find(','))); }
 
+  /// Bytes of each of ".param .b32 a, .param .align 8 .b8 b[16]".
+  static std::vector<std::int64_t> parameter_sizes(std::string_view list) {
+    std::vector<std::int64_t> out;
+    while (!trim(list).empty()) {
+      const std::size_t comma = std::min(list.find(','), list.size());
+      std::string_view one = trim(list.substr(0, comma));
+      if (one.starts_with(".param")) one.remove_prefix(6);
+      out.push_back(parse_variable("param", one, {}).facts.size);
+      list.remove_prefix(std::min(comma + 1, list.size()));
+    }
+    return out;
+  }
+
   bool function(bool entry, const Linkage& linkage) {
     PtxFunction function;
     function.entry = entry;
     function.visible = linkage.visible;
     function.weak = linkage.weak;
     const std::size_t begin = lexer_.position();
+    std::size_t group = begin;
     int depth = 0;
     while (true) {
       const std::string_view token = lexer_.next();
       if (token.empty()) return fail("a function has no end");
-      if (token == "(")
-        ++depth;
-      else if (token == ")")
-        --depth;
-      else if (depth == 0 && token == ";") {
+      if (token == "(") {
+        if (depth++ == 0) group = lexer_.position();
+      } else if (token == ")") {
+        if (--depth != 0) continue;
+        const std::vector<std::int64_t> sizes =
+            parameter_sizes(text_.substr(group, lexer_.position() - 1 - group));
+        if (!function.name.empty())
+          function.parameters = sizes;
+        else if (!sizes.empty())
+          function.result = sizes.front();
+      } else if (depth == 0 && token == ";") {
         function.external = true;
         break;
       } else if (depth == 0 && token == "{") {
@@ -304,31 +325,6 @@ class Parser {
       if (end == std::string_view::npos || begin >= end || !is_space(body.text[begin])) continue;
       Variable parsed = parse_variable("shared", body.text.substr(begin, end - begin), {});
       if (!parsed.facts.name.empty()) variables_.push_back(std::move(parsed));
-    }
-  }
-
-  /// `bar.sync 0` and its kin; not `bar.warp.sync` or `barrier.cluster.…`, which take no number.
-  void barriers_in(const Body& body) {
-    for (std::size_t begin = 0; begin < body.text.size();) {
-      const std::size_t end = std::min(body.text.find_first_of(";{}", begin), body.text.size());
-      const std::string_view statement = trim(body.text.substr(begin, end - begin));
-      begin = end + 1;
-      const std::size_t at = statement.find("bar");
-      if (at == std::string_view::npos || (at > 0 && !is_space(statement[at - 1]))) continue;
-      const std::string_view instruction = statement.substr(at);
-      if (!instruction.starts_with("bar.") && !instruction.starts_with("barrier.")) continue;
-      if (instruction.find(".warp.") != std::string_view::npos ||
-          instruction.find(".cluster.") != std::string_view::npos)
-        continue;
-      const std::size_t space = instruction.find_first_of(" \t");
-      if (space == std::string_view::npos) continue;
-      std::string_view operand = trim(instruction.substr(space));
-      if (instruction.substr(0, space).find(".red") != std::string_view::npos) {  // the result stands first
-        const std::size_t comma = operand.find(',');
-        operand = comma == std::string_view::npos ? std::string_view() : trim(operand.substr(comma + 1));
-      }
-      if (!operand.empty() && operand.front() >= '0' && operand.front() <= '9')
-        facts_.fixed_barriers.push_back({body.name, std::string(instruction)});
     }
   }
 

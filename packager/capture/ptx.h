@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "packager/base/outcome.h"
+#include "packager/capture/ptx_code.h"
 
 namespace pipelink {
 
@@ -15,7 +16,9 @@ struct PtxFunction {
   bool entry = false;  ///< a kernel
   bool visible = false;
   bool weak = false;
-  bool external = false;  ///< declared, not defined here
+  bool external = false;                 ///< declared, not defined here
+  std::vector<std::int64_t> parameters;  ///< bytes of each
+  std::int64_t result = 0;               ///< bytes; 0: none
   std::string
       digest;  ///< weak definitions: SHA-256 of header and body, without names that vary between modules
 };
@@ -32,19 +35,13 @@ struct PtxVariable {
   std::string digest;     ///< weak variables: SHA-256 of type and initial value
 };
 
-/// A block-wide barrier whose hardware number is written into the code.
-struct PtxFixedBarrier {
-  std::string function;
-  std::string instruction;  ///< "bar.sync 0"
-};
-
 struct PtxFacts {
   std::string version;                 ///< "9.0"
   std::string target;                  ///< "sm_90a"
   std::vector<PtxFunction> functions;  ///< one for each name; a definition hides its declaration
   std::vector<PtxVariable>
       variables;  ///< without records, without the compiler's own constants ($str, __unnamed_…)
-  std::vector<PtxFixedBarrier> fixed_barriers;
+  std::vector<PtxInstruction> code;  ///< of all bodies: what contracts speak of
   std::vector<std::string> records;  ///< bytes of every record object, up to its NUL
 };
 

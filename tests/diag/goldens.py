@@ -210,6 +210,62 @@ def _(b):
                   "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { __syncthreads(); meet(); __syncthreads(); }\n")
 
 
+@case("P-OFFSET")
+def _(b):
+    return b.pack('PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { asm volatile("{ .reg .b32 at; mov.u32 at, 1024; st.shared.u32 [at], 3; }"); }\n')
+
+
+@case("P-COUNT")
+def _(b):
+    return b.pack("PIPELINK_NAMED_BARRIER(meet, .threads = 128);\n"
+                  "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) {\n"
+                  '  asm volatile("barrier.sync %0, 64;" ::"r"(pl__comp__barrier__meet(self.instance)) : "memory");\n}\n')
+
+
+@case("P-MBARRIER")
+def _(b):
+    return b.pack("PIPELINK_MBARRIERS(ready, .count = 1, .arrivals = 1);\n"
+                  "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) {\n"
+                  '  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(ready.address(self)) : "memory");\n}\n')
+
+
+@case("P-SETMAXNREG")
+def _(b):
+    return b.pack('PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { asm volatile("setmaxnreg.inc.sync.aligned.u32 240;"); }\n')
+
+
+@case("P-COLUMNS")
+def _(b):
+    b.tools.arch = "sm_100a"
+    done = b.pack("PIPELINK_BUFFER(word, .bytes = 4);\n"
+                  "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) {\n"
+                  '  asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 64;" ::"r"(word.address(self)) : "memory");\n}\n',
+                  arch="sm_100a")
+    b.tools.arch = ARCH
+    return done
+
+
+@case("P-CLUSTER")
+def _(b):
+    return b.pack('PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"); }\n')
+
+
+@case("P-UNUSED")
+def _(b):
+    return b.tools.tool("audit", b.plk("comp", "PIPELINK_BUFFER(room, .bytes = 64);\n" + RUN))
+
+
+@case("P-SIGNATURE-OBJECT", "P-SIGNATURE")
+def _(b):
+    (b.folder / "other.cu").write_text("#include <pipelink/self.h>\n"
+                                       'extern "C" __device__ double pl__comp__import__f(pipelink::Self, double);\n'
+                                       "namespace comp { __device__ void other(pipelink::Self self, double* out) { *out = pl__comp__import__f(self, *out); } }\n")
+    b.tools.compile(b.folder / "other.cu", b.folder / "other.fatbin")
+    return b.pack("PIPELINK_IMPORT(f, float, pipelink::Self self, float x);\n__device__ void other(pipelink::Self self, double* out);\n"
+                  "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { double y = f(self, 1.0f); other(self, &y); }\n",
+                  pack_options=[b.folder / "other.fatbin"])
+
+
 @case("P-LTOIR")
 def _(b):
     return b.pack(RUN, mode=["-rdc=true", "-fatbin", "--compress-mode=none", "--generate-code=arch=compute_90a,code=[compute_90a,sm_90a]"])

@@ -214,6 +214,47 @@ TEST_CASE("bodies are compared without the names of their module") {
   CHECK(calls("0a1b2c3d", "", "") != calls("0a1b2c3d", "", "membar.gl;"));
 }
 
+TEST_CASE("operands are followed to where they come from") {
+  const auto only = [](std::string_view body) {
+    const std::vector<PtxInstruction> code = ptx_code("f", body);
+    REQUIRE(code.size() == 1);
+    return code.front();
+  };
+  PtxInstruction i = only("mov.u32 %r1, 5;\nbarrier.sync %r1, 128;");
+  CHECK(i.text() == "barrier.sync 5, 128");
+  CHECK(i.operands.at(0).origin.only_constants());
+  CHECK(i.operands.at(1).origin.value == 128);
+
+  // A call's result, through arithmetic and a loop.
+  i = only(
+      "{ .reg .b32 temp;\n.param .b32 retval0;\ncall.uni (retval0), pl__c__buffer__b, ( param0 );\n"
+      "ld.param.b32 %r1, [retval0+0];\n}\n$L1:\nadd.s32 %r1, %r1, 16;\nst.shared.u32 [%r1+4], %r2;\n@%p1 bra "
+      "$L1;");
+  CHECK(i.operands.at(0).origin.from == std::set<std::string, std::less<>>{"pl__c__buffer__b"});
+  CHECK_FALSE(i.operands.at(0).origin.only_constants());
+
+  // Registers of inline assembly have the same names in every block.
+  i = only(
+      "{ .reg .b64 %tmp; mov.u64 %tmp, 8; }\n{ .reg .b64 %tmp; ld.param.u64 %tmp, [f_param_0]; cvt.u32.u64 "
+      "%r1, %tmp; }\n"
+      "st.shared::cta.u32 [%r1], 1;");
+  CHECK(i.operands.at(0).origin.unknown);
+  CHECK_FALSE(i.operands.at(0).origin.constants);
+
+  CHECK(only("mov.u32 %r1, 0;\n$L: add.s32 %r1, %r1, 4;\nst.shared.u32 [%r1], 1;\n@%p bra $L;")
+            .operands.at(0)
+            .origin.only_constants());
+  CHECK(only("mov.u32 %r1, %tid.x;\nst.shared.u32 [%r1], 1;").operands.at(0).origin.unknown);
+  CHECK(only("ld.shared.u32 %r1, [table];\n").operands.at(1).origin.from.contains("table"));
+  CHECK(only("selp.b32 %r1, 1, 2, %p1;\nbar.sync %r1;").operands.at(0).origin.value == std::nullopt);
+  CHECK(ptx_code("f", "bar.warp.sync 3;\nadd.s32 %r1, %r2, 3; // bar.sync 0;\n/* bar.sync 0; */").size() ==
+        1);
+  CHECK(ptx_code("f", "").empty());
+  for (const char* damaged : {"{", "}}}", "bar.sync", "bar.sync ,,;", "@%p", "mov.u32 %r1, ;", "call (",
+                              "{ .reg .b32", "ld. [", "x: y: z"})
+    ptx_code("f", damaged);
+}
+
 TEST_CASE("a contract is captured") {
   contract::Contract sample = test::sample_contract();
   Outcome<Captured> captured = capture_bytes({test::object(sample)});

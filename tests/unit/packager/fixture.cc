@@ -149,6 +149,31 @@ std::string record_variable(std::string_view name, std::string_view bytes) {
   return fmt::format(".global .align 1 .b8 {}[{}] = {{{}}};\n", name, bytes.size(), fmt::join(values, ", "));
 }
 
+static const contract::Callable* callable_of(const contract::Contract& contract, std::string_view symbol) {
+  for (const contract::Callable& c : contract.callables)
+    if (symbol.ends_with((c.direction == contract::Direction::kExport ? "__export__" : "__import__") +
+                         c.name))
+      return &c;
+  return nullptr;
+}
+
+/// Results and parameters as PTX passes them, Self first.
+static std::string header_of(const contract::Callable& callable, std::string_view symbol) {
+  const auto passed = [](const contract::Type& type, std::string_view name) {
+    const std::int64_t bytes =
+        type.name.find('&') != std::string::npos ? 8 : std::max<std::int64_t>(type.size, 4);
+    return bytes > 8 ? fmt::format(".param .align {} .b8 {}[{}]", type.align, name, bytes)
+                     : fmt::format(".param .b{} {}", bytes * 8, name);
+  };
+  std::string out =
+      callable.result.size == 0 ? "" : fmt::format("({}) ", passed(callable.result, "func_retval0"));
+  out += fmt::format("{0}(\n.param .align 8 .b8 {0}_param_0[16]", symbol);
+  int n = 1;
+  for (const contract::Type& type : callable.parameters)
+    out += ",\n" + passed(type, fmt::format("{}_param_{}", symbol, n++));
+  return out + "\n)";
+}
+
 std::string twin_of(const contract::Contract& contract, std::string_view more) {
   std::string text = "\n\n.version 9.0\n.target sm_90a\n.address_size 64\n\n";
   int index = 0;
@@ -157,14 +182,21 @@ std::string twin_of(const contract::Contract& contract, std::string_view more) {
                             contract::record_text(record));
   std::string calls;
   for (const std::string& handle : handle_symbols(contract)) {
-    text += fmt::format(".extern .func (.param .b64 func_retval0) {0}\n(\n.param .b32 {0}_param_0\n)\n;\n",
-                        handle);
+    const contract::Callable* callable = callable_of(contract, handle);
+    text += callable ? fmt::format(".extern .func {}\n;\n", header_of(*callable, handle))
+                     : fmt::format(
+                           ".extern .func (.param .b64 func_retval0) {0}\n(\n.param .b32 {0}_param_0\n)\n;\n",
+                           handle);
     calls += fmt::format("call.uni (retval0), \n{}, \n(\nparam0\n);\n", handle);
   }
   text += more;
-  for (const std::string& symbol : defined_symbols(contract))
-    text += fmt::format(".visible .func {0}(\n.param .align 8 .b8 {0}_param_0[16]\n)\n{{\n{1}ret;\n\n}}\n",
-                        symbol, calls);
+  for (const std::string& symbol : defined_symbols(contract)) {
+    const contract::Callable* callable = callable_of(contract, symbol);
+    text += fmt::format(".visible .func {}\n{{\n{}ret;\n\n}}\n",
+                        callable ? header_of(*callable, symbol)
+                                 : fmt::format("{0}(\n.param .align 8 .b8 {0}_param_0[16]\n)", symbol),
+                        calls);
+  }
   return text;
 }
 

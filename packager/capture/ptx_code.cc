@@ -1,0 +1,335 @@
+#include "packager/capture/ptx_code.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+
+namespace pipelink {
+namespace {
+
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0';
+}
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+         c == '%' || c == '.';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::string without_comments(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = std::string_view::npos;
+    if (text.substr(at, 2) == "//")
+      end = text.find('\n', at);
+    else if (text.substr(at, 2) == "/*" && (end = text.find("*/", at + 2)) != std::string_view::npos)
+      end += 2;
+    else {
+      out += text[at++];
+      continue;
+    }
+    out += ' ';
+    at = std::min(end, text.size());
+  }
+  return out;
+}
+
+/// One line of code in pieces, as views into the body.
+struct Statement {
+  std::string_view opcode;
+  std::vector<std::string_view> operands;
+  std::size_t scope = 0;  ///< index into Code::scopes
+};
+
+/// Braces within a function: inline assembly and calls declare registers of the same names again and again.
+struct Scope {
+  std::size_t parent = 0;
+  std::set<std::string_view> registers;
+};
+
+struct Code {
+  std::vector<Statement> statements;
+  std::vector<Scope> scopes{1};  ///< the function's own first
+};
+
+/// Splits at commas outside brackets.
+std::vector<std::string_view> split_operands(std::string_view text) {
+  std::vector<std::string_view> out;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at <= text.size(); ++at) {
+    const char c = at < text.size() ? text[at] : ',';
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (c != ',' || (depth > 0 && at < text.size())) continue;
+    if (const std::string_view operand = trim(text.substr(begin, at - begin)); !operand.empty())
+      out.push_back(operand);
+    begin = at + 1;
+  }
+  return out;
+}
+
+/// Names of ".reg .b64 %a, %b"; not of the function's own ranges, "%r<98>".
+std::set<std::string_view> declared(std::string_view text) {
+  std::set<std::string_view> out;
+  for (std::string_view name : split_operands(text)) {
+    if (const std::size_t space = name.find_last_of(" \t\n"); space != std::string_view::npos)
+      name = name.substr(space + 1);
+    if (name.find('<') == std::string_view::npos) out.insert(name);
+  }
+  return out;
+}
+
+/// Braces that open or close a scope stand where a statement may begin; those of an operand do not.
+Code parse(std::string_view body) {
+  Code out;
+  std::size_t scope = 0;
+  for (std::size_t at = 0; at < body.size();) {
+    if (is_space(body[at]) || body[at] == '{' || body[at] == '}' || body[at] == ';') {
+      if (body[at] == '{') {
+        out.scopes.push_back({scope, {}});
+        scope = out.scopes.size() - 1;
+      } else if (body[at] == '}') {
+        scope = out.scopes[scope].parent;
+      }
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < body.size() && is_word(body[end])) ++end;
+    std::size_t next = end;
+    while (next < body.size() && is_space(body[next])) ++next;
+    if (end > at && body.substr(next, 1) == ":" && body.substr(next, 2) != "::") {  // a label
+      at = next + 1;
+      continue;
+    }
+    const std::size_t stop = std::min(body.find(';', at), body.size());
+    std::string_view text = trim(body.substr(at, stop - at));
+    at = stop + 1;
+    if (text.starts_with('@')) {  // a guard
+      std::size_t guard = 1;
+      while (guard < text.size() && (is_word(text[guard]) || text[guard] == '!')) ++guard;
+      text = trim(text.substr(guard));
+    }
+    if (text.starts_with(".reg")) out.scopes[scope].registers.merge(declared(text.substr(4)));
+    std::size_t word = 0;
+    while (word < text.size() && (is_word(text[word]) || text[word] == ':')) ++word;  // mbarrier.…::cluster
+    if (word == 0 || text.front() == '.') continue;                                   // .reg, .param, .loc
+    out.statements.push_back({text.substr(0, word), split_operands(text.substr(word)), scope});
+  }
+  return out;
+}
+
+bool begins_with_any(std::string_view text, const auto& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
+/// Whether the first operand is no register that the instruction sets.
+bool sets_nothing(const Statement& s) {
+  static constexpr std::array<std::string_view, 6> kReads{"bar.",       "barrier.",  "red.",
+                                                          "setmaxnreg", "nanosleep", "bra"};
+  return s.operands.size() < 2 || s.operands[0].front() == '[' || begins_with_any(s.opcode, kReads);
+}
+
+bool is_of_contracts(std::string_view opcode) {
+  static constexpr std::array<std::string_view, 14> kKinds{
+      "bar.",   "barrier.", "mbarrier.", "setmaxnreg", "mapa",      "cp.async", "cp.reduce",
+      "wgmma.", "tcgen05.", "griddep",   "nanosleep",  "multimem.", "ldmatrix", "stmatrix"};
+  if (begins_with_any(opcode, kKinds)) return true;
+  const bool memory = opcode.starts_with("ld.") || opcode.starts_with("st.") || opcode.starts_with("atom.") ||
+                      opcode.starts_with("red.");
+  return memory &&
+         (opcode.find(".shared") != std::string_view::npos ||
+          opcode.find(".acquire") != std::string_view::npos ||
+          opcode.find(".volatile") != std::string_view::npos ||
+          opcode.find(".gpu") != std::string_view::npos || opcode.find(".sys") != std::string_view::npos);
+}
+
+std::optional<std::int64_t> number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  int base = 10;
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    base = 16;
+    text.remove_prefix(2);
+  }
+  if (text.ends_with('U')) text.remove_suffix(1);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  const auto whole = static_cast<std::int64_t>(value);
+  return negative ? -whole : whole;
+}
+
+class Flow {
+ public:
+  explicit Flow(std::string_view body) : code_(parse(body)) {
+    bool changed = true;
+    for (int round = 0; changed && round < kRounds; ++round) {  // loops carry values backwards
+      changed = false;
+      callee_ = {};
+      for (const Statement& s : code_.statements) changed |= pass(s);
+    }
+    settled_ = !changed;
+  }
+
+  std::vector<PtxInstruction> notable(std::string_view function) const {
+    std::vector<PtxInstruction> out;
+    for (const Statement& s : code_.statements) {
+      if (!is_of_contracts(s.opcode)) continue;
+      PtxInstruction instruction{std::string(function), std::string(s.opcode), {}};
+      for (const std::string_view operand : s.operands) {
+        PtxOperand use{std::string(operand), origin_of(operand, s.scope)};
+        if (!settled_) use.origin.unknown = true;
+        instruction.operands.push_back(std::move(use));
+      }
+      out.push_back(std::move(instruction));
+    }
+    return out;
+  }
+
+ private:
+  static constexpr int kRounds = 64;
+
+  /// Words of an operand: "[%r1+8]" has %r1 and 8.
+  static void words(std::string_view operand, const auto& use) {
+    for (std::size_t at = 0; at < operand.size();) {
+      if (!is_word(operand[at])) {
+        ++at;
+        continue;
+      }
+      const std::size_t begin = at;
+      while (at < operand.size() && is_word(operand[at])) ++at;
+      const bool offset = begin > 0 && (operand[begin - 1] == '+' || operand[begin - 1] == '-') &&
+                          begin > 1 && is_word(operand[begin - 2]);
+      if (!offset) use(operand.substr(begin, at - begin));
+    }
+  }
+
+  PtxOrigin origin_of(std::string_view operand, std::size_t scope) const {
+    PtxOrigin out;
+    bool first = true;
+    words(operand, [&](std::string_view word) {
+      PtxOrigin one;
+      if (is_digit(word.front()) || operand == "-" + std::string(word)) {
+        one.constants = true;
+        one.value = number(operand == word ? word : operand);
+      } else if (const auto found = registers_.find(key(word, scope)); found != registers_.end()) {
+        one = found->second;
+      } else if (word.front() == '%' && !is_digit(word.back())) {  // %tid.x
+        one.unknown = true;
+      } else if (word.front() != '%') {
+        one.from.emplace(word);
+      }
+      if (first) {
+        out = std::move(one);
+        first = false;
+      } else {
+        merge(out, one);
+      }
+    });
+    return out;
+  }
+
+  /// Adds what `more` has; whether that was anything new. Two values are no value.
+  static bool merge(PtxOrigin& into, const PtxOrigin& more) {
+    const PtxOrigin before = into;
+    into.constants |= more.constants;
+    into.unknown |= more.unknown;
+    into.from.insert(more.from.begin(), more.from.end());
+    if (into.value != more.value) into.value.reset();
+    return before.constants != into.constants || before.unknown != into.unknown ||
+           before.from.size() != into.from.size() || before.value != into.value;
+  }
+
+  bool set(std::string_view target, std::size_t scope, const PtxOrigin& origin) {
+    bool changed = false;
+    words(target, [&](std::string_view name) {
+      if (is_digit(name.front()) || name == "_") return;
+      const auto [found, inserted] = registers_.emplace(key(name, scope), origin);
+      changed |= inserted || merge(found->second, origin);
+    });
+    return changed;
+  }
+
+  bool pass(const Statement& s) {
+    if (s.opcode.starts_with("call")) {
+      callee_ = {};
+      for (const std::string_view operand : s.operands)
+        if (callee_.empty() && is_word(operand.front()) && operand.front() != '%') callee_ = operand;
+      return false;
+    }
+    if (sets_nothing(s)) return false;
+    PtxOrigin origin;
+    if (s.opcode.starts_with("ld.param") && s.operands[1].starts_with("[retval")) {
+      if (callee_.empty())
+        origin.unknown = true;
+      else
+        origin.from.emplace(callee_);
+    } else if (s.opcode.starts_with("ld") || s.opcode.starts_with("atom") ||
+               s.opcode.starts_with("mbarrier.") || s.opcode.starts_with("tcgen05.") ||
+               s.opcode.starts_with("elect")) {
+      origin.unknown = true;
+    } else {
+      bool first = true;
+      for (std::size_t k = 1; k < s.operands.size(); ++k) {
+        PtxOrigin one = origin_of(s.operands[k], s.scope);
+        if (one.constants || one.unknown || !one.from.empty()) {
+          if (first)
+            origin = std::move(one);
+          else
+            merge(origin, one);
+          first = false;
+        }
+      }
+      if (!s.opcode.starts_with("mov") && !s.opcode.starts_with("cvt")) origin.value.reset();
+      if (first) return false;  // of registers that nothing has set yet
+    }
+    return set(s.operands[0], s.scope, origin);
+  }
+
+  using Key = std::pair<std::size_t, std::string_view>;  ///< the scope that declares a register, and its name
+
+  Key key(std::string_view name, std::size_t scope) const {
+    while (scope != 0 && !code_.scopes[scope].registers.contains(name)) scope = code_.scopes[scope].parent;
+    return {scope, name};
+  }
+
+  Code code_;
+  std::map<Key, PtxOrigin> registers_;
+  std::string_view callee_;
+  bool settled_ = false;
+};
+
+}  // namespace
+
+std::string PtxInstruction::text() const {
+  std::string out = opcode;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    std::string operand = operands[k].text;
+    const bool address = operand.starts_with('[');
+    const std::size_t name = address ? 1 : 0;
+    if (const auto& value = operands[k].origin.value;
+        value && !is_digit(operand[name]) && operand.find_first_of("+-,{") == std::string::npos)
+      operand = address ? "[" + std::to_string(*value) + "]" : std::to_string(*value);
+    out += (k == 0 ? " " : ", ") + operand;
+  }
+  return out;
+}
+
+std::vector<PtxInstruction> ptx_code(std::string_view function, std::string_view body) {
+  const std::string text = without_comments(body);
+  return Flow(text).notable(function);
+}
+
+}  // namespace pipelink
