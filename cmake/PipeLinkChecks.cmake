@@ -49,6 +49,8 @@ function(_pipelink_check_name context name)
   endif()
 endfunction()
 
+set(PIPELINK_ARCHITECTURES "" CACHE STRING "Architectures to build for; empty: all that components and compositions name")
+
 # What `pipelink link` knows (linker/plan); the build tests hold the two together.
 set_property(GLOBAL PROPERTY _pipelink_architectures 90a 100a 103a 120a)
 
@@ -120,6 +122,34 @@ function(_pipelink_require_languages context)
     endif()
     _pipelink_check_toolkit_version("${context}" "${CMAKE_CUDA_COMPILER}" "${CMAKE_CUDA_COMPILER_VERSION}")
   endif()
+endfunction()
+
+# _pipelink_choose_architectures(<result> <context> <named>...): what is built of the architectures that a command names.
+# PIPELINK_ARCHITECTURES limits them, so that a build can be for one of them. Where none is named, it says which; else
+# CMAKE_CUDA_ARCHITECTURES does, if PipeLink knows all of its words (CMake itself sets it to one that it does not).
+function(_pipelink_choose_architectures result context)
+  get_property(known GLOBAL PROPERTY _pipelink_architectures)
+  _pipelink_check_architectures("${context}" ${ARGN})
+  _pipelink_check_architectures("${context}: PIPELINK_ARCHITECTURES" ${PIPELINK_ARCHITECTURES})
+  set(chosen "")
+  if(ARGN)
+    foreach(architecture IN LISTS ARGN)
+      if(NOT PIPELINK_ARCHITECTURES OR architecture IN_LIST PIPELINK_ARCHITECTURES)
+        list(APPEND chosen ${architecture})
+      endif()
+    endforeach()
+  elseif(PIPELINK_ARCHITECTURES)
+    set(chosen ${PIPELINK_ARCHITECTURES})
+  else()
+    set(unknown ${CMAKE_CUDA_ARCHITECTURES})
+    list(REMOVE_ITEM unknown ${known})
+    if(CMAKE_CUDA_ARCHITECTURES AND NOT unknown)
+      set(chosen ${CMAKE_CUDA_ARCHITECTURES})
+    else()
+      set(chosen 90a)
+    endif()
+  endif()
+  set(${result} "${chosen}" PARENT_SCOPE)
 endfunction()
 
 # The option that keeps the project's place out of __FILE__. nvcc cuts -Xcompiler at commas and gives the rest to a shell.

@@ -10,7 +10,7 @@ PipeLinkComponent
 
     pipelink_add_component(<name>
       SOURCES <file.cu>...
-      [ARCHITECTURES <90a>...]       # default: PIPELINK_ARCHITECTURES, else 90a
+      [ARCHITECTURES <90a>...]       # those that it can be built for
       [HOST_SOURCES <file.cc>...]    # the host provider, a static library beside the package
       [PUBLIC_HEADERS <file.h>...]   # parameter structs and the like; included by file name (or from include/)
       [USES <component>...]          # whose public headers the sources include; no build order
@@ -30,6 +30,11 @@ PipeLinkComponent
   ``<name>.host``
     STATIC, if there are ``HOST_SOURCES``.
 
+  The variable ``PIPELINK_ARCHITECTURES`` limits a build to some architectures: of those after ``ARCHITECTURES`` only these
+  are compiled, and a component that has none of them gets no package. A component that names no architectures is
+  compiled for ``PIPELINK_ARCHITECTURES``, else for ``CMAKE_CUDA_ARCHITECTURES`` where PipeLink knows all of these, else for
+  90a.
+
   A project's version is its packages' version. The variable ``PIPELINK_LAUNCHER``, or the property of that name of
   ``<name>.package``, runs the pack command as a compiler launcher runs a compile.
 #]=======================================================================]
@@ -39,8 +44,6 @@ include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkChecks.cmake")
 
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
-
-set(PIPELINK_ARCHITECTURES "90a" CACHE STRING "Architectures of components and compositions that name none")
 
 function(pipelink_add_component name)
   set(context "pipelink_add_component(${name})")
@@ -53,11 +56,8 @@ function(pipelink_add_component name)
   if(NOT DEFINED arg_SOURCES)
     message(FATAL_ERROR "${context}: SOURCES is missing")
   endif()
-  if(NOT DEFINED arg_ARCHITECTURES)
-    set(arg_ARCHITECTURES ${PIPELINK_ARCHITECTURES})
-  endif()
   _pipelink_check_name("${context}" "${name}")
-  _pipelink_check_architectures("${context}" ${arg_ARCHITECTURES})
+  _pipelink_choose_architectures(architectures "${context}" ${arg_ARCHITECTURES})
   _pipelink_require_languages("${context}" CXX CUDA)
   _pipelink_check_global_flags("${context}")
   _pipelink_check_flags("${context}" "COMPILE_OPTIONS" ${arg_COMPILE_OPTIONS})
@@ -67,7 +67,7 @@ function(pipelink_add_component name)
   target_link_libraries(${name} INTERFACE PipeLink::sdk PipeLink::runtime ${arg_USES})
   set_target_properties(${name} PROPERTIES
     PIPELINK_COMPONENT ${name}
-    PIPELINK_ARCHITECTURES "${arg_ARCHITECTURES}"
+    PIPELINK_ARCHITECTURES "${architectures}"
     PIPELINK_SOURCES "${sources}"
     PIPELINK_COMPILE_OPTIONS "${arg_COMPILE_OPTIONS}"
     PIPELINK_USES "${arg_USES}"
@@ -78,7 +78,7 @@ function(pipelink_add_component name)
   endif()
 
   set(stamps "")
-  foreach(architecture IN LISTS arg_ARCHITECTURES)
+  foreach(architecture IN LISTS architectures)
     _pipelink_compile(${name} ${architecture} "${sources}" "${arg_LINK_LIBRARIES}" "${arg_COMPILE_OPTIONS}")
     _pipelink_pack(stamp ${name} ${architecture})
     list(APPEND stamps "${stamp}")

@@ -10,7 +10,7 @@ PipeLinkComposition
 
     pipelink_add_composition(<name>
       COMPONENTS <component>...      # targets
-      [ARCHITECTURES <90a>...]       # default: PIPELINK_ARCHITECTURES, else 90a
+      [ARCHITECTURES <90a>...]       # default and limit: as for pipelink_add_component
       [BIND <a.port=b.port>...]
       [SET <owner.fact=value>...]
       [INSTANCES <component> AS <name>... [<component> AS <name>...]]
@@ -61,7 +61,6 @@ cmake_policy(VERSION 3.25)
 cmake_host_system_information(RESULT _pipelink_cores QUERY NUMBER_OF_LOGICAL_CORES)
 set(PIPELINK_LINK_JOBS ${_pipelink_cores} CACHE STRING "How many PipeLink links run at once (Ninja)")
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS pipelink_link=${PIPELINK_LINK_JOBS})
-set(PIPELINK_ARCHITECTURES "90a" CACHE STRING "Architectures of components and compositions that name none")
 set_property(GLOBAL PROPERTY _pipelink_embed_script "${CMAKE_CURRENT_LIST_DIR}/PipeLinkEmbed.cmake")
 
 function(pipelink_add_composition name)
@@ -72,11 +71,15 @@ function(pipelink_add_composition name)
   if(NOT DEFINED arg_COMPONENTS)
     message(FATAL_ERROR "${context}: COMPONENTS is missing")
   endif()
-  if(NOT DEFINED arg_ARCHITECTURES)
-    set(arg_ARCHITECTURES ${PIPELINK_ARCHITECTURES})
-  endif()
   _pipelink_check_name("${context}" "${name}")
-  _pipelink_check_architectures("${context}" ${arg_ARCHITECTURES})
+  _pipelink_choose_architectures(architectures "${context}" ${arg_ARCHITECTURES})
+  if(NOT architectures)
+    list(JOIN arg_ARCHITECTURES ", " named)
+    list(JOIN PIPELINK_ARCHITECTURES ", " limit)
+    message(FATAL_ERROR "${context}: none of its architectures (${named}) is in PIPELINK_ARCHITECTURES (${limit})")
+  elseif(NOT DEFINED arg_ARCHITECTURES)
+    set(arg_ARCHITECTURES ${architectures})
+  endif()
   _pipelink_require_languages("${context}" CXX)
 
   get_property(config GLOBAL PROPERTY _pipelink_config)
@@ -84,7 +87,7 @@ function(pipelink_add_composition name)
   set_property(GLOBAL PROPERTY "_pipelink_architectures_of_${context}" ${arg_ARCHITECTURES})
   set(stamps "")
   set(all_components "")
-  foreach(architecture IN LISTS arg_ARCHITECTURES)
+  foreach(architecture IN LISTS architectures)
     _pipelink_components_of(components "${context}" ${architecture} "${arg_COMPONENTS}" "${arg_ARCHITECTURES}")
     _pipelink_parse_instances("${context}" ${architecture} "${arg_ARCHITECTURES}" "${components}" "${arg_COMPONENTS}"
                               ${arg_INSTANCES})
@@ -112,10 +115,10 @@ function(pipelink_add_composition name)
   add_custom_target(${name}.cubin ALL DEPENDS ${stamps})
   list(REMOVE_DUPLICATES all_components)
 
-  _pipelink_image_library(${name} "${arg_ARCHITECTURES}" "${all_components}" "${directory}")
-  _pipelink_report(${name} "${arg_ARCHITECTURES}" "${directory}")
+  _pipelink_image_library(${name} "${architectures}" "${all_components}" "${directory}")
+  _pipelink_report(${name} "${architectures}" "${directory}")
   if(arg_CONTROL)
-    _pipelink_add_control(${name} "${context}" "${arg_COMPONENTS}" "${arg_ARCHITECTURES}" "${directory}")
+    _pipelink_add_control(${name} "${context}" "${arg_COMPONENTS}" "${arg_ARCHITECTURES}" "${architectures}" "${directory}")
   endif()
 endfunction()
 

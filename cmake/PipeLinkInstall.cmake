@@ -11,10 +11,13 @@ PipeLinkInstall
     pipelink_install(<Package> COMPONENTS <component>... NAMESPACE <Ns>:: [VERSION <v>])
 
   A project that calls ``find_package(<Package> 1.1 REQUIRED COMPONENTS sm_90a)`` gets ``<Ns>::<component>`` for
-  ``pipelink_add_composition``; ``COMPONENTS`` are the architectures that it needs. Every architecture is a file of its
-  own, so that several builds can install into one prefix. The prefix may be moved. Host providers are installed beside
-  the packages. The build tree's package is in ``<build>/lib/cmake/<Package>``, so that the build directory can stand in
-  ``CMAKE_PREFIX_PATH``.
+  ``pipelink_add_composition``; ``COMPONENTS`` are the architectures that it needs. In this project ``<Ns>::<component>`` is
+  another name of ``<component>``, so that a composition is written alike on both sides.
+
+  Every component and every package has files of its own, so that builds for different architectures
+  (``PIPELINK_ARCHITECTURES``) can install into one prefix, one after the other or copied together, and each adds to what is
+  there. They must be of one version. The prefix may be moved. Host providers are installed beside the packages. The build
+  tree's package is in ``<build>/lib/cmake/<Package>``, so that the build directory can stand in ``CMAKE_PREFIX_PATH``.
 
 .. command:: pipelink_import_package
 
@@ -62,20 +65,39 @@ function(pipelink_install package)
   set(package_dir "${CMAKE_INSTALL_LIBDIR}/pipelink/${package}")
   set(build_dir "${CMAKE_BINARY_DIR}/lib/cmake/${package}")
 
-  set(architectures "")
+  _pipelink_install_config(${package} "${arg_VERSION}" "${config_dir}" "${build_dir}")
+  get_property(written GLOBAL PROPERTY _pipelink_written_${package})
+  if(NOT written)
+    cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY [[${CMAKE_SOURCE_DIR}]] CALL _pipelink_remove_unwritten ${package} "
+                             "[[${build_dir}]])")
+  endif()
   foreach(component IN LISTS arg_COMPONENTS)
-    get_target_property(has ${component} PIPELINK_ARCHITECTURES)
-    list(APPEND architectures ${has})
-    _pipelink_install_targets(${package} ${component} "${package_dir}")
+    if(NOT TARGET ${arg_NAMESPACE}${component})
+      add_library(${arg_NAMESPACE}${component} ALIAS ${component})
+    endif()
+    _pipelink_install_targets(${package} ${component} "${arg_NAMESPACE}" "${config_dir}" "${package_dir}" "${build_dir}")
+    _pipelink_install_component(file ${component} "${arg_NAMESPACE}" "${arg_COMPONENTS}" "${config_dir}" "${build_dir}")
+    list(APPEND written "${file}")
+    get_target_property(architectures ${component} PIPELINK_ARCHITECTURES)
+    if(architectures)
+      foreach(architecture IN LISTS architectures)
+        _pipelink_install_package(file ${package} ${component} ${architecture} "${arg_NAMESPACE}" "${arg_VERSION}"
+                                  "${config_dir}" "${package_dir}" "${build_dir}")
+        list(APPEND written "${file}")
+      endforeach()
+    endif()
   endforeach()
-  list(REMOVE_DUPLICATES architectures)
-  install(EXPORT ${package} NAMESPACE ${arg_NAMESPACE} DESTINATION "${config_dir}" FILE ${package}Targets.cmake)
-  export(EXPORT ${package} NAMESPACE ${arg_NAMESPACE} FILE "${build_dir}/${package}Targets.cmake")
+  set_property(GLOBAL PROPERTY _pipelink_written_${package} ${written})
+endfunction()
 
-  _pipelink_install_config(${package} "${arg_NAMESPACE}" "${arg_VERSION}" "${arg_COMPONENTS}" "${config_dir}" "${build_dir}")
-  foreach(architecture IN LISTS architectures)
-    _pipelink_install_fragment(${package} ${architecture} "${arg_NAMESPACE}" "${arg_COMPONENTS}" "${config_dir}"
-                               "${package_dir}" "${build_dir}")
+# What an earlier configuration of this build tree offered, and this one does not.
+function(_pipelink_remove_unwritten package build_dir)
+  get_property(written GLOBAL PROPERTY _pipelink_written_${package})
+  file(GLOB files "${build_dir}/*.component.cmake" "${build_dir}/*.sm_*.cmake")
+  foreach(file IN LISTS files)
+    if(NOT file IN_LIST written)
+      file(REMOVE "${file}")
+    endif()
   endforeach()
 endfunction()
 
@@ -96,10 +118,30 @@ function(_pipelink_check_installable context)
       endif()
     endforeach()
   endforeach()
+  set(path "")
+  foreach(component IN LISTS ARGN)
+    _pipelink_check_no_circle("${context}" ${component})
+  endforeach()
 endfunction()
 
-# The usage requirements, the public headers and the host provider.
-function(_pipelink_install_targets package component package_dir)
+# Each component is a file of its own there, which includes those of its USES. `path` is what led here.
+function(_pipelink_check_no_circle context component)
+  list(APPEND path ${component})
+  get_target_property(uses ${component} PIPELINK_USES)
+  foreach(used IN LISTS uses)
+    if(used IN_LIST path)
+      list(JOIN path " USES " text)
+      message(FATAL_ERROR "${context}: '${text} USES ${used}' goes in a circle; put the headers that both need into one "
+                          "of them")
+    elseif(NOT used MATCHES "::")
+      _pipelink_check_no_circle("${context}" ${used})
+    endif()
+  endforeach()
+endfunction()
+
+# The usage requirements, the public headers and the host provider: <component>.targets.cmake.
+function(_pipelink_install_targets package component namespace config_dir package_dir build_dir)
+  set(export ${package}.${component})
   set(include_dir "${CMAKE_INSTALL_INCLUDEDIR}/${package}/${component}")
   get_target_property(headers ${component} PIPELINK_PUBLIC_HEADERS)
   get_target_property(names ${component} PIPELINK_PUBLIC_HEADER_NAMES)
@@ -110,24 +152,40 @@ function(_pipelink_install_targets package component package_dir)
       install(FILES "${header}" DESTINATION "${include_dir}/${folder}")
     endforeach()
   endif()
-  install(TARGETS ${component} EXPORT ${package})
+  install(TARGETS ${component} EXPORT ${export})
   if(TARGET ${component}.host)
-    install(TARGETS ${component}.host EXPORT ${package} ARCHIVE DESTINATION "${package_dir}")
+    install(TARGETS ${component}.host EXPORT ${export} ARCHIVE DESTINATION "${package_dir}")
   endif()
+  install(EXPORT ${export} NAMESPACE ${namespace} DESTINATION "${config_dir}" FILE ${component}.targets.cmake)
+  export(EXPORT ${export} NAMESPACE ${namespace} FILE "${build_dir}/${component}.targets.cmake")
 endfunction()
 
-function(_pipelink_install_config package namespace version components config_dir build_dir)
-  get_property(template GLOBAL PROPERTY _pipelink_package_template)
-  set(declarations "")
-  foreach(component IN LISTS components)
-    set(host "")
-    if(TARGET ${component}.host)
-      set(host "${namespace}${component}.host")
+# <component>.component.cmake: what find_package includes for a component.
+function(_pipelink_install_component file_result component namespace components config_dir build_dir)
+  set(text "include_guard()\n")
+  get_target_property(uses ${component} PIPELINK_USES)
+  foreach(used IN LISTS uses)
+    string(REGEX REPLACE "^${namespace}" "" used "${used}")
+    if(used IN_LIST components)
+      string(APPEND text "include(\"\${CMAKE_CURRENT_LIST_DIR}/${used}.component.cmake\")\n")
     endif()
-    string(APPEND declarations "set_target_properties(${namespace}${component} PROPERTIES PIPELINK_COMPONENT ${component} "
-                               "PIPELINK_HOST_TARGET \"${host}\")\n")
   endforeach()
-  list(TRANSFORM components PREPEND "${namespace}" OUTPUT_VARIABLE targets)
+  set(host "")
+  if(TARGET ${component}.host)
+    set(host "${namespace}${component}.host")
+  endif()
+  string(APPEND text "include(\"\${CMAKE_CURRENT_LIST_DIR}/${component}.targets.cmake\")\n"
+                     "set_target_properties(${namespace}${component} PROPERTIES PIPELINK_COMPONENT ${component} "
+                     "PIPELINK_HOST_TARGET \"${host}\")\n")
+  set(file "${build_dir}/${component}.component.cmake")
+  file(CONFIGURE OUTPUT "${file}" CONTENT "${text}" @ONLY)
+  install(FILES "${file}" DESTINATION "${config_dir}")
+  set(${file_result} "${file}" PARENT_SCOPE)
+endfunction()
+
+# What finds the others; the same text in every installation of a version.
+function(_pipelink_install_config package version config_dir build_dir)
+  get_property(template GLOBAL PROPERTY _pipelink_package_template)
   configure_file("${template}" "${build_dir}/${package}Config.cmake" @ONLY)
   write_basic_package_version_file("${build_dir}/${package}ConfigVersion.cmake" VERSION ${version}
                                    COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
@@ -135,38 +193,37 @@ function(_pipelink_install_config package namespace version components config_di
           DESTINATION "${config_dir}")
 endfunction()
 
-# <Package>-sm_90a.cmake: where the packages of one architecture are. One for the install tree, one for the build tree.
-function(_pipelink_install_fragment package architecture namespace components config_dir package_dir build_dir)
+# <component>.sm_90a.cmake: where a package is. One for the install tree, one for the build tree.
+function(_pipelink_install_package file_result package component architecture namespace version config_dir package_dir
+         build_dir)
+  get_target_property(file ${component} PIPELINK_PACKAGE_sm_${architecture})
+  install(FILES "${file}" DESTINATION "${package_dir}")
   cmake_path(RELATIVE_PATH package_dir BASE_DIRECTORY "${config_dir}" OUTPUT_VARIABLE from_config)
-  set(installed "")
-  set(built "")
-  foreach(component IN LISTS components)
-    get_target_property(file ${component} PIPELINK_PACKAGE_sm_${architecture})
-    if(file)
-      install(FILES "${file}" DESTINATION "${package_dir}")
-      set(call "_pipelink_imported_architecture(${namespace}${component} ${architecture}")
-      string(APPEND installed
-             "${call} \"\${CMAKE_CURRENT_LIST_DIR}/${from_config}/${component}.sm_${architecture}.plk\")\n")
-      string(APPEND built "${call} \"${file}\")\n")
-    endif()
-  endforeach()
-  set(name ${package}-sm_${architecture}.cmake)
-  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/pipelink/install/${name}" CONTENT "${installed}" @ONLY)
-  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/pipelink/install/${name}" DESTINATION "${config_dir}")
+  set(name ${component}.sm_${architecture}.cmake)
+  set(head "set(_pipelink_version ${version})\n")
+  set(call "_pipelink_imported_architecture(${namespace}${component} ${architecture}")
+  set(installed "${CMAKE_CURRENT_BINARY_DIR}/pipelink/install/${package}/${name}")
+  file(CONFIGURE OUTPUT "${installed}" @ONLY CONTENT
+       "${head}${call} \"\${CMAKE_CURRENT_LIST_DIR}/${from_config}/${component}.sm_${architecture}.plk\" INSTALLED)\n")
+  install(FILES "${installed}" DESTINATION "${config_dir}")
   # A build tree with several configurations offers its default one.
   set(configuration "${CMAKE_DEFAULT_BUILD_TYPE}")
   if(CMAKE_CONFIGURATION_TYPES AND NOT configuration)
     list(GET CMAKE_CONFIGURATION_TYPES 0 configuration)
   endif()
-  string(REPLACE "$<CONFIG>" "${configuration}" built "${built}")
-  file(CONFIGURE OUTPUT "${build_dir}/${name}" CONTENT "${built}" @ONLY)
+  string(REPLACE "$<CONFIG>" "${configuration}" file "${file}")
+  file(CONFIGURE OUTPUT "${build_dir}/${name}" CONTENT "${head}${call} \"${file}\")\n" @ONLY)
+  set(${file_result} "${build_dir}/${name}" PARENT_SCOPE)
 endfunction()
 
-# Called by the fragments, and for packages at hand. The digest goes into the plans of links.
+# Called by installed files, those of build trees, whose packages may be missing yet, and for packages at hand. The digest
+# goes into the plans of links.
 function(_pipelink_imported_architecture target architecture file)
   get_filename_component(file "${file}" ABSOLUTE)
   set(digest "not built yet")
-  if(EXISTS "${file}")
+  if("INSTALLED" IN_LIST ARGN AND NOT EXISTS "${file}")
+    message(FATAL_ERROR "${target}: its package '${file}' is missing; install it again, or copy the whole prefix")
+  elseif(EXISTS "${file}")
     file(SHA256 "${file}" digest)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
   endif()
