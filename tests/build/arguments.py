@@ -8,6 +8,7 @@ from support import HERE, Project, fresh, main, check, expect_match, run
 KERNEL = "a.cu"
 BASE = f"pipelink_add_component(a SOURCES {KERNEL})\npipelink_add_component(b SOURCES {KERNEL})\n"
 
+LIMIT = "set(PIPELINK_ARCHITECTURES 120a)\n"
 WIDE = f"pipelink_add_component(w SOURCES {KERNEL} ARCHITECTURES 90a 120a)\n"
 
 # (what is written, the message as a regular expression over its text with single blanks)
@@ -86,6 +87,12 @@ COMPOSITION_CASES = [
      r"LINK_OPTIONS: '100a:guard': 100a is not one of the composition's architectures"),
     ("pipelink_add_composition(k COMPONENTS fast:a)", r"'fast:a': 'fast' is not an architecture"),
     ("pipelink_add_composition(k ARCHITECTURES 100a COMPONENTS a)", r"'a' has no package for architecture 100a; it has: 90a"),
+    (LIMIT + "pipelink_add_composition(k ARCHITECTURES 90a COMPONENTS a)",
+     r"none of its architectures \(90a\) is in PIPELINK_ARCHITECTURES \(120a\)"),
+    (LIMIT + "pipelink_add_component(n SOURCES a.cu ARCHITECTURES 90a)\npipelink_add_composition(k COMPONENTS n)",
+     r"'n' has no package for architecture 120a; it has: none"),
+    ("set(PIPELINK_ARCHITECTURES 90a 120)\npipelink_add_composition(k COMPONENTS a)",
+     r"composition\(k\): PIPELINK_ARCHITECTURES: architecture '120': write '120a'"),
     ("pipelink_add_component(c SOURCES a.cu COMPILE_OPTIONS --use_fast_math)\n"
      "pipelink_add_composition(k COMPONENTS a c CONTROL)",
      r"CONTROL: conflicting compile options: 'a' has '' and 'c' has '--use_fast_math'"),
@@ -102,6 +109,8 @@ INSTALL_CASES = [
     ("pipelink_install(K COMPONENTS a NAMESPACE K:: VERSION new)", r"VERSION 'new' is not a version"),
     ("pipelink_add_component(c SOURCES a.cu USES a)\npipelink_install(K COMPONENTS c NAMESPACE K:: VERSION 1)",
      r"'c' USES 'a', whose headers its users need"),
+    ("pipelink_add_component(c SOURCES a.cu USES d)\npipelink_add_component(d SOURCES a.cu USES c)\n"
+     "pipelink_install(K COMPONENTS c d NAMESPACE K:: VERSION 1)", r"'c USES d USES c' goes in a circle"),
     ("pipelink_import_package(i FILES none.sm_90a.plk)", r"package\(i\): '.*none.sm_90a.plk' does not exist"),
     ("pipelink_import_package(i FILES a.cu)", r"'.*a.cu' is not named <component>.sm_<architecture>.plk"),
     ("pipelink_add_to_bundle(none)", r"there is no composition 'none'"),
@@ -118,6 +127,28 @@ def refused(cases, before=""):
         print(f"ok: {len(cases)} mistakes refused")
 
     return test
+
+
+def chosen(options):
+    """What a build is for: PIPELINK_ARCHITECTURES limits, CMAKE_CUDA_ARCHITECTURES is a default."""
+    project = Project(options, options.work / "chosen", "empty")
+    (project.source / "case.cmake").write_text("""
+pipelink_add_component(c0 SOURCES a.cu)
+pipelink_add_component(c1 SOURCES a.cu ARCHITECTURES 90a 120a)
+pipelink_add_component(c2 SOURCES a.cu ARCHITECTURES 100a)
+foreach(component IN ITEMS c0 c1 c2)
+  get_target_property(chosen ${component} PIPELINK_ARCHITECTURES)
+  message(STATUS "${component} is for [${chosen}]")
+endforeach()
+""")
+    for definitions, expected in [
+            ([], ["90a", "90a;120a", "100a"]),
+            (["-DPIPELINK_ARCHITECTURES=120a"], ["120a", "120a", ""]),
+            (["-DPIPELINK_ARCHITECTURES=100a;120a"], ["100a;120a", "120a", "100a"]),
+            (["-DPIPELINK_ARCHITECTURES=", "-DCMAKE_CUDA_ARCHITECTURES=103a"], ["103a", "90a;120a", "100a"]),
+            (["-DCMAKE_CUDA_ARCHITECTURES=75"], ["90a", "90a;120a", "100a"])]:
+        found = re.findall(r"c\d is for \[(.*)\]", project.configure(*definitions))
+        check(found == expected, f"{definitions}: built for {found}, not {expected}")
 
 
 def architectures(options):
@@ -174,4 +205,5 @@ if __name__ == "__main__":
         "languages": languages,
         "old-toolkit": old_toolkit,
         "architectures": architectures,
+        "chosen": chosen,
     }))

@@ -33,6 +33,13 @@ def consumer(options, name, pipelink, kernels):
     return project
 
 
+def names_no_folder(options, prefix):
+    files = [file for file in prefix.rglob("*") if file.is_file()]
+    check(files, f"there is nothing in {prefix}")
+    for file in files:
+        check(str(options.work).encode() not in file.read_bytes(), f"{file} names a folder of the machine")
+
+
 def build_trees(options):
     consumer(options, "build trees", options.pipelink, paths(options)[1] / "build")
 
@@ -44,8 +51,7 @@ def install_trees(options):
     shutil.copytree(pipelink, moved / "a", symlinks=True)
     shutil.copytree(kernels, moved / "b")
     consumer(options, "install trees", moved / "a", moved / "b")
-    for file in (moved / "b").rglob("*.cmake"):
-        check(str(options.work) not in file.read_text(), f"{file} names a folder of the machine")
+    names_no_folder(options, moved / "b")
 
 
 def refused(options):
@@ -89,6 +95,58 @@ def upgrade(options):
     project.expect("an upgrade", RELINK)
 
 
+def merge(options):
+    """Builds for one architecture each, with other components, install into one prefix; none takes from the others."""
+    pipelink, kernels, prefix = paths(options)
+    other = Project(options, options.work / "kernels of 120a", "project", prefix=pipelink)
+    other.edit("CMakeLists.txt", "COMPONENTS scale writer NAMESPACE", "COMPONENTS extra scale writer NAMESPACE")
+    other.edit("CMakeLists.txt", "SOURCES extra/extra.cu)", "SOURCES extra/extra.cu USES writer ARCHITECTURES 90a 120a)")
+    other.configure("-DPIPELINK_ARCHITECTURES=120a")
+    ran = [line for target in ("scale.package", "writer.package", "extra.package") for line in other.build(target)]
+    check(sorted(line for line in ran if line.startswith("pack")) == [f"pack {c}.sm_120a" for c in ("extra", "scale", "writer")],
+          f"a build for 120a ran {ran}")
+    other.install(fresh(options.work / "prefix of 120a"))
+
+    one, two = fresh(options.work / "merged" / "in order"), fresh(options.work / "merged" / "copied")
+    other.install(one)
+    must_run([options.cmake, "--install", kernels / "build", "--prefix", one])
+    for part in (prefix, options.work / "prefix of 120a"):
+        shutil.copytree(part, two, dirs_exist_ok=True)
+    listings = [sorted((file.relative_to(folder), file.read_bytes()) for file in folder.rglob("*") if file.is_file())
+                for folder in (one, two)]
+    check(listings[0] == listings[1], f"{one} and {two} differ")
+    names_no_folder(options, one)
+
+    user = Project(options, options.work / "consumer merged", "consumer", prefix=[pipelink, one])
+    user.edit("CMakeLists.txt", "LANGUAGES CXX)", "LANGUAGES CXX CUDA)")
+    user.edit("CMakeLists.txt", "demo COMPONENTS Kernels::scale",
+              "demo ARCHITECTURES 90a 120a COMPONENTS 120a:Kernels::extra Kernels::scale")
+    user.configure("-DKERNELS_COMPONENTS=sm_90a;sm_120a")
+    user.expect("a consumer of merged packages", BUILD + ["link demo.sm_120a"])
+    user.configure_fails("Kernels has no packages for sm_100a, sm_103a; it has: sm_90a, sm_120a. Packages of all "
+                         "architectures must be in one prefix", "-DKERNELS_COMPONENTS=sm_103a;sm_120a;sm_100a")
+
+    other.edit("CMakeLists.txt", "VERSION 1.2.0", "VERSION 1.3.0")
+    other.configure("-DPIPELINK_ARCHITECTURES=90a")
+    built = {file.name for file in (other.build_dir / "lib/cmake/Kernels").glob("*.sm_*.cmake")}
+    check(built == {f"{c}.sm_90a.cmake" for c in ("extra", "scale", "writer")}, f"the build tree for 90a offers {built}")
+    next(one.rglob("scale.sm_120a.cmake")).write_text("set(_pipelink_version 1.1.0)\n")
+    user.configure_fails(r"Kernels is of version 1.2.0, but these packages in its prefix are not: scale.sm_120a 1.1.0; install",
+                         "-DKERNELS_COMPONENTS=sm_90a")
+    next(two.rglob("scale.sm_90a.plk")).unlink()
+    user.prefix = [pipelink, two]
+    user.configure_fails("Kernels::scale: its package '.*scale.sm_90a.plk' is missing; install it again", "-UKernels_DIR")
+
+
+def languages(options):
+    """The consumer's languages: CXX is needed, CUDA is not."""
+    pipelink, _, kernels = paths(options)
+    project = Project(options, options.work / "consumer languages", "consumer", prefix=[pipelink, kernels])
+    project.edit("CMakeLists.txt", "find_package(PipeLink REQUIRED)\n", "")
+    project.edit("CMakeLists.txt", "LANGUAGES CXX)", "LANGUAGES CUDA)")
+    project.configure_fails(r"needs the language CXX, .*write project\(consumer LANGUAGES CXX CUDA\)")
+
+
 def import_package(options):
     pipelink, _, kernels = paths(options)
     folder = next(kernels.rglob("scale.sm_90a.plk")).parent
@@ -102,4 +160,4 @@ def import_package(options):
 
 if __name__ == "__main__":
     sys.exit(main({"setup": setup, "build-trees": build_trees, "install-trees": install_trees, "refused": refused,
-                   "upgrade": upgrade, "import": import_package}))
+                   "upgrade": upgrade, "merge": merge, "languages": languages, "import": import_package}))
