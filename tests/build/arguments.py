@@ -101,6 +101,11 @@ COMPOSITION_CASES = [
      r"CONTROL: conflicting compile options: 'c' has -DN=1 and 'd' has -DN=2"),
 ]
 
+# What is no mistake: names that CMake takes for "false".
+FALSE_NAMES = ("pipelink_add_component(n SOURCES a.cu)\npipelink_add_component(no SOURCES a.cu)\n"
+               "pipelink_add_composition(k1 COMPONENTS n CONTROL)\npipelink_add_composition(k2 COMPONENTS no INSTANCES no AS off)\n"
+               "pipelink_install(K COMPONENTS n no NAMESPACE K:: VERSION 1)")
+
 INSTALL_CASES = [
     ("pipelink_install(K COMPONENTS a)", r"pipelink_install\(K\): NAMESPACE is missing"),
     ("pipelink_install(K COMPONENTS a NAMESPACE K)", r"NAMESPACE 'K' is not a name with '::' at its end"),
@@ -117,10 +122,11 @@ INSTALL_CASES = [
 ]
 
 
-def refused(cases, before=""):
+def refused(cases, before="", accepted=""):
     def test(options):
         project = Project(options, options.work / "arguments", "empty")
-        project.configure()  # once, so that the compilers are known
+        (project.source / "case.cmake").write_text(accepted + "\n")
+        project.configure()  # so that the compilers are known, too
         for text, pattern in cases:
             (project.source / "case.cmake").write_text(before + text + "\n")
             project.configure_fails(pattern)
@@ -200,7 +206,7 @@ def old_toolkit(options):
 if __name__ == "__main__":
     sys.exit(main({
         "component": refused(COMPONENT_CASES),
-        "composition": refused(COMPOSITION_CASES, BASE),
+        "composition": refused(COMPOSITION_CASES, BASE, FALSE_NAMES),
         "install": refused(INSTALL_CASES, BASE),
         "languages": languages,
         "old-toolkit": old_toolkit,
