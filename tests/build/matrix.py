@@ -33,6 +33,13 @@ def template(options):
     work = fresh(options.work / "jobs")
     path = os.pathsep.join([os.path.dirname(options.cmake), os.environ["PATH"]])
     environment = {"CMAKE_PREFIX_PATH": str(options.pipelink), "CMAKE_BUILD_PARALLEL_LEVEL": "2", "PATH": path}
+    check("Usage: ci/matrix" in must_run([ROOT / "ci/matrix", "--help"]), "no help")
+    for arguments, message in [(["90a", "91a"], r"no workflow preset '91a'; it has: dev 90a 100a 103a 120a link"),
+                               (["--prefix", work], "unknown option --prefix"),
+                               (["--repository", work], r"has no CMakePresets.json")]:
+        status, text = run([ROOT / "ci/matrix", *arguments], env=environment)
+        check(status == 2, f"ci/matrix {arguments} ended with {status}")
+        expect_match(message, text, "a wrong call")
     log = must_run([ROOT / "ci/matrix", "--work", work], env=environment)
     workflow_says_the_same(log)
 

@@ -70,6 +70,9 @@ def refused(options):
              r"CONTROL: 'Kernels::scale' is a package without source")]:
         case.write_text(text + "\n")
         project.configure_fails(pattern, "-DKERNELS_COMPONENTS=sm_90a")
+    project.edit("CMakeLists.txt", "find_package(PipeLink REQUIRED)\n", "") # the packages ask for it
+    project.edit("CMakeLists.txt", "LANGUAGES CXX)", "LANGUAGES NONE)")
+    project.configure_fails(r"needs the language CXX, .*write project\(consumer LANGUAGES CXX CUDA\)")
     status, text = run([options.cmake, "-S", project.source, "-B", options.work / "consumer refused" / "build2",
                         f"-DCMAKE_PREFIX_PATH={kernels}", "-DPipeLink_DIR=/nowhere"])
     check(status != 0, "packages were accepted without PipeLink")
@@ -138,15 +141,6 @@ def merge(options):
     user.configure_fails("Kernels::scale: its package '.*scale.sm_90a.plk' is missing; install it again", "-UKernels_DIR")
 
 
-def languages(options):
-    """The consumer's languages: CXX is needed, CUDA is not."""
-    pipelink, _, kernels = paths(options)
-    project = Project(options, options.work / "consumer languages", "consumer", prefix=[pipelink, kernels])
-    project.edit("CMakeLists.txt", "find_package(PipeLink REQUIRED)\n", "")
-    project.edit("CMakeLists.txt", "LANGUAGES CXX)", "LANGUAGES CUDA)")
-    project.configure_fails(r"needs the language CXX, .*write project\(consumer LANGUAGES CXX CUDA\)")
-
-
 def import_package(options):
     pipelink, _, kernels = paths(options)
     folder = next(kernels.rglob("scale.sm_90a.plk")).parent
@@ -160,4 +154,4 @@ def import_package(options):
 
 if __name__ == "__main__":
     sys.exit(main({"setup": setup, "build-trees": build_trees, "install-trees": install_trees, "refused": refused,
-                   "upgrade": upgrade, "merge": merge, "languages": languages, "import": import_package}))
+                   "upgrade": upgrade, "merge": merge, "import": import_package}))
