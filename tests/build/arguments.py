@@ -131,13 +131,14 @@ def refused(cases, before="", accepted=""):
             (project.source / "case.cmake").write_text(before + text + "\n")
             project.configure_fails(pattern)
         print(f"ok: {len(cases)} mistakes refused")
+        return project
 
     return test
 
 
-def chosen(options):
-    """What a build is for: PIPELINK_ARCHITECTURES limits, CMAKE_CUDA_ARCHITECTURES is a default."""
-    project = Project(options, options.work / "chosen", "empty")
+def component(options):
+    """Mistakes; then what a build is for: PIPELINK_ARCHITECTURES limits, CMAKE_CUDA_ARCHITECTURES is a default."""
+    project = refused(COMPONENT_CASES)(options)
     (project.source / "case.cmake").write_text("""
 pipelink_add_component(c0 SOURCES a.cu)
 pipelink_add_component(c1 SOURCES a.cu ARCHITECTURES 90a 120a)
@@ -205,11 +206,10 @@ def old_toolkit(options):
 
 if __name__ == "__main__":
     sys.exit(main({
-        "component": refused(COMPONENT_CASES),
+        "component": component,
         "composition": refused(COMPOSITION_CASES, BASE, FALSE_NAMES),
         "install": refused(INSTALL_CASES, BASE),
         "languages": languages,
         "old-toolkit": old_toolkit,
         "architectures": architectures,
-        "chosen": chosen,
     }))

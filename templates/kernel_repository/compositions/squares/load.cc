@@ -13,7 +13,9 @@ int main() {
   switch (kernel.error().code) {
     case pipelink::ErrorCode::kDriverMissing:
     case pipelink::ErrorCode::kNoDevice:
-    case pipelink::ErrorCode::kNoImage: return 77;
-    default: return 1;
+    case pipelink::ErrorCode::kNoImage:
+      return 77;
+    default:
+      return 1;
   }
 }
