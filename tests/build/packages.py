@@ -129,13 +129,18 @@ def merge(options):
     user.configure_fails("Kernels has no packages for sm_100a, sm_103a; it has: sm_90a, sm_120a. Packages of all "
                          "architectures must be in one prefix", "-DKERNELS_COMPONENTS=sm_103a;sm_120a;sm_100a")
 
+    user.prefix = [pipelink, prefix, options.work / "prefix of 120a"]
+    user.configure_fails("Kernels has no packages for sm_120a; it has: sm_90a. Packages of all architectures must be in one "
+                         "prefix", "-UKernels_DIR", "-DKERNELS_COMPONENTS=sm_90a;sm_120a")
+    user.prefix = [pipelink, one]
+
     other.edit("CMakeLists.txt", "VERSION 1.2.0", "VERSION 1.3.0")
     other.configure("-DPIPELINK_ARCHITECTURES=90a")
     built = {file.name for file in (other.build_dir / "lib/cmake/Kernels").glob("*.sm_*.cmake")}
     check(built == {f"{c}.sm_90a.cmake" for c in ("extra", "scale", "writer")}, f"the build tree for 90a offers {built}")
     next(one.rglob("scale.sm_120a.cmake")).write_text("set(_pipelink_version 1.1.0)\n")
     user.configure_fails(r"Kernels is of version 1.2.0, but these packages in its prefix are not: scale.sm_120a 1.1.0; install",
-                         "-DKERNELS_COMPONENTS=sm_90a")
+                         "-UKernels_DIR", "-DKERNELS_COMPONENTS=sm_90a")
     next(two.rglob("scale.sm_90a.plk")).unlink()
     user.prefix = [pipelink, two]
     user.configure_fails("Kernels::scale: its package '.*scale.sm_90a.plk' is missing; install it again", "-UKernels_DIR")
