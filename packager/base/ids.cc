@@ -1,6 +1,7 @@
 #include "packager/base/ids.h"
 
 #include <algorithm>
+#include <array>
 
 namespace pipelink {
 namespace {
@@ -22,6 +23,24 @@ std::string quoted(char c) {
   return std::string{"0x"} + kHex[byte >> 4] + kHex[byte & 15];
 }
 
+/// Keywords of C++20, sorted: a name becomes a namespace, a member or a variable of generated code.
+constexpr std::array<std::string_view, 92> kKeywords{
+    "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+    "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
+    "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
+    "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+    "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+    "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+    "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+    "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+    "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+    "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+    "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+    "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+    "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+    "xor_eq"};
+static_assert(std::is_sorted(kKeywords.begin(), kKeywords.end()));
+
 }  // namespace
 
 std::string name_fault(std::string_view name) {
@@ -32,6 +51,7 @@ std::string name_fault(std::string_view name) {
   if (!is_lower(name[0])) return "does not begin with a letter";
   if (name.find("__") != std::string_view::npos) return "has '__'";
   if (name.back() == '_') return "ends in '_'";
+  if (std::binary_search(kKeywords.begin(), kKeywords.end(), name)) return "is a keyword of C++";
   return {};
 }
 

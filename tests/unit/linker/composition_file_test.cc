@@ -150,6 +150,16 @@ error[I-COMPOSITION]: the composition file lacks the key `components`
 )");
 }
 
+TEST_CASE("names that C++ takes for something else") {
+  const auto named = [](const char* name) {
+    return faults(std::string("{\"schema\": 1, \"name\": \"") + name +
+                  "\", \"arch\": \"sm_90a\", \"components\": [{\"package\": \"a.plk\"}]}");
+  };
+  CHECK(named("class").find("the name `class` is a keyword of C++") != std::string::npos);
+  for (const char* name : {"main", "std", "linux", "unix"})
+    CHECK(named(name).find("means something else to a C++ compiler") != std::string::npos);
+}
+
 TEST_CASE("malformed values, all at once") {
   CHECK(
       faults(
