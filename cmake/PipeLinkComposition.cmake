@@ -40,6 +40,9 @@ PipeLinkComposition
     STATIC: the images and ``<pipelink/<name>.h>``, with the components' host providers and ``PipeLink::runtime``.
   ``<name>.cubin``
     The link: cubin, link map, glue, launch description and summary of each architecture (part of ``all``).
+  ``<name>.shared``
+    ``lib<name>.so``: the same library for callers in other languages, with ``pipelink_<name>_load`` and the functions of
+    ``<pipelink/c_api.h>``. Built when it is asked for.
   ``<name>.report``
     Prints the summary, and makes a page of the link map: ``<name>.sm_<architecture>.html``, one file, beside the map.
   ``<name>.control``
@@ -278,6 +281,11 @@ function(_pipelink_image_library name architectures components directory)
   foreach(component IN LISTS components)
     target_link_libraries(${name} PUBLIC ${component} "$<TARGET_PROPERTY:${component},PIPELINK_HOST_TARGET>")
   endforeach()
+  # The C entry points, visible; they pull images and providers out of the static library.
+  add_library(${name}.shared SHARED EXCLUDE_FROM_ALL "${directory}/${name}.entry.cc")
+  set_target_properties(${name}.shared PROPERTIES OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET default CXX_CLANG_TIDY ""
+                                                  UNITY_BUILD OFF LINKER_LANGUAGE CXX)
+  target_link_libraries(${name}.shared PRIVATE ${name})
   foreach(architecture IN LISTS architectures)
     set_property(TARGET ${name} PROPERTY PIPELINK_OUTPUT_DIRECTORY_sm_${architecture} "${directory}/sm_${architecture}")
   endforeach()

@@ -13,7 +13,7 @@
 namespace swiglu {
 
 PIPELINK_PARAMETERS(swiglu::Parameters, "swiglu.h", out);
-PIPELINK_HOST(swiglu::Arguments, "swiglu.h");
+PIPELINK_HOST(swiglu::Arguments, "swiglu.h", out, rows, columns);
 
 PIPELINK_FACT(interleave, int, 8);
 PIPELINK_USE_FACT(tile_m, int);

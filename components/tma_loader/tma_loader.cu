@@ -13,7 +13,7 @@
 namespace tma_loader {
 
 PIPELINK_PARAMETERS(tma_loader::Parameters, "tma_loader.h", a, b, m_tiles, n_tiles, k_blocks);
-PIPELINK_HOST(tma_loader::Arguments, "tma_loader.h");
+PIPELINK_HOST(tma_loader::Arguments, "tma_loader.h", a, b, m, n, k);
 
 PIPELINK_USE_FACT(tile_m, int);
 PIPELINK_USE_FACT(tile_n, int);

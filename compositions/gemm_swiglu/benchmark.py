@@ -5,7 +5,6 @@ Reads from its own folder what the target gpu_bundle puts there. Clocks are read
 """
 
 import argparse
-import ctypes
 import hashlib
 import json
 import os
@@ -17,59 +16,14 @@ import sys
 
 import torch
 
+import pipelink
+from gemm_swiglu import open_gemm_swiglu
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 HIDDEN, INTERMEDIATE = 5120, 25600  # Qwen3-32B
 INPUT_SETS = 3  # rotated: none is in the L2 cache when its turn comes
 OWN = ("linked", "control", "control_again")
 SANITIZERS = ("memcheck", "racecheck", "synccheck")
-
-
-class LoaderArguments(ctypes.Structure):
-    _fields_ = [("a", ctypes.c_void_p), ("b", ctypes.c_void_p), ("m", ctypes.c_uint), ("n", ctypes.c_uint), ("k", ctypes.c_uint)]
-
-
-class SwigluArguments(ctypes.Structure):
-    _fields_ = [("out", ctypes.c_void_p), ("rows", ctypes.c_uint), ("columns", ctypes.c_uint)]
-
-
-class Argument(ctypes.Structure):
-    _fields_ = [("instance", ctypes.c_char_p), ("data", ctypes.c_void_p), ("size", ctypes.c_size_t)]
-
-
-class Kernel:
-    """A cubin of the composition, through PipeLink's C entry points."""
-
-    library = None
-
-    def __init__(self, cubin, launch):
-        if Kernel.library is None:
-            Kernel.library = ctypes.CDLL(os.path.join(HERE, "libgemm_swiglu_shared.so"))
-            Kernel.library.pipelink_last_error.restype = ctypes.c_char_p
-        self.handle = ctypes.c_void_p()
-        self.check(self.library.gemm_swiglu_load_file(cubin.encode(), launch.encode(), ctypes.byref(self.handle)))
-
-    def check(self, status):
-        if status != 0:
-            sys.exit("benchmark: " + self.library.pipelink_last_error().decode())
-
-    def open(self, a, w, out):
-        """Binds tensors; returns a function that launches on PyTorch's current stream."""
-        m, k = a.shape
-        loader = LoaderArguments(a.data_ptr(), w.data_ptr(), m, w.shape[0], k)
-        swiglu = SwigluArguments(out.data_ptr(), m, out.shape[1])
-        arguments = (Argument * 2)(
-            Argument(b"tma_loader", ctypes.addressof(loader), ctypes.sizeof(loader)),
-            Argument(b"swiglu", ctypes.addressof(swiglu), ctypes.sizeof(swiglu)),
-        )
-        session = ctypes.c_void_p()
-        self.check(self.library.pipelink_open(self.handle, arguments, ctypes.c_size_t(2), ctypes.c_uint64(0), ctypes.c_size_t(0),
-                                              ctypes.byref(session)))
-
-        def launch():
-            stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-            self.check(self.library.pipelink_launch(session, stream))
-
-        return launch
 
 
 def text_sha256(path):
@@ -151,7 +105,7 @@ def measure(m, weights, linked, control, compiled, seconds):
     outputs = {}
     for name, kernel in (("linked", linked), ("control", control)):
         result = torch.full_like(out[0], float("nan"))
-        kernel.open(a[0], weights[0], result)()
+        open_gemm_swiglu(kernel, a[0], weights[0], result).launch()
         torch.cuda.synchronize()
         outputs[name] = result
     exact = reference(a[0], weights[0])
@@ -167,8 +121,8 @@ def measure(m, weights, linked, control, compiled, seconds):
         compiled(h)
 
     def launcher(kernel):
-        sessions = [kernel.open(a[i], weights[i], out[i]) for i in range(INPUT_SETS)]
-        return lambda i: sessions[i]()
+        sessions = [open_gemm_swiglu(kernel, a[i], weights[i], out[i]) for i in range(INPUT_SETS)]
+        return lambda i: sessions[i].launch()
 
     candidates = {
         "linked": launcher(linked),
@@ -213,8 +167,9 @@ def main():
     base = os.path.join(HERE, "gemm_swiglu.sm_90a")
     torch.manual_seed(int.from_bytes(os.urandom(4), "little"))
     torch.zeros(1, device="cuda")  # the context that the kernels are loaded into
-    linked = Kernel(base + ".cubin", base + ".launch")
-    control = Kernel(base + ".control.cubin", base + ".launch")
+    library = os.path.join(HERE, "libgemm_swiglu.so")
+    linked = pipelink.load(library, files=(base + ".cubin", base + ".launch"))
+    control = pipelink.load(library, files=(base + ".control.cubin", base + ".launch"))
     compiled = torch.compile(swiglu, dynamic=False)
     sanitizers = dict.fromkeys(SANITIZERS, "not run")
     if options.sanitizers:

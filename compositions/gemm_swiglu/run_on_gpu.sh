@@ -1,6 +1,6 @@
 #!/bin/sh
-# On a machine with a GPU, in a composition's folder that the target gpu_bundle made: correctness, sanitizers and, where
-# there is one, the benchmark.
+# On a machine with a GPU, in a composition's folder that the target gpu_bundle made: correctness, the examples, sanitizers
+# and, where there is one, the benchmark. The last line is PASS or FAIL.
 # usage: run_on_gpu.sh [COMMIT]     Results go to $OUT, else beside this script. Exit status 1: something was wrong.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,6 +15,26 @@ control="$here/$name.${ARCH:-sm_90a}.control.cubin"
 echo "== correctness: every element, several sizes"
 "$runner" --control "$control" || status=1
 "$runner" --control "$control" --m 1,63,129,200,1000 --hidden 1096 --intermediate 3000 || status=1
+
+# What a program in C++ and one in Python do: here, having nothing to run on is a failure too.
+example() { # example NAME COMMAND...
+  label=$1
+  shift
+  echo "== example in $label"
+  if "$@"; then echo "example in $label: PASS"; else
+    echo "example in $label: FAIL"
+    status=1
+  fi
+}
+if [ -e "$here/${name}_example" ]; then
+  chmod +x "$here/${name}_example"
+  example C++ "$here/${name}_example"
+  if python3 -c 'import torch'; then
+    example Python python3 "$here/$name.py" "$here/lib$name.so"
+  else
+    echo "example in Python: not run, PyTorch cannot be imported"
+  fi
+fi
 
 # A small problem: ragged rows, several tiles per block, the ring wrapped several times.
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
@@ -42,7 +62,9 @@ for tool in memcheck racecheck synccheck; do
 done
 printf '}\n' >> "$results"
 
-[ -e "$here/benchmark.py" ] || exit $status
-echo "== benchmark"
-python3 "$here/benchmark.py" --commit "$commit" --sanitizers "$results" --out "$out" || status=1
+if [ -e "$here/benchmark.py" ]; then
+  echo "== benchmark"
+  python3 "$here/benchmark.py" --commit "$commit" --sanitizers "$results" --out "$out" || status=1
+fi
+if [ $status -eq 0 ]; then echo PASS; else echo FAIL; fi
 exit $status

@@ -37,6 +37,10 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+std::string field_text(const LaunchField& f) {
+  return fmt::format("{} {} {} {}", f.name, f.offset, f.size, f.kind);
+}
+
 /// An instance as a member of Arguments: C++ keywords get a final underscore.
 std::string member_name(const std::string& instance) {
   static const std::set<std::string_view> kKeywords = {
@@ -73,10 +77,27 @@ const std::string& arguments_header(const LaunchInstance& i) {
   return i.provider.empty() ? i.region_header : i.arguments_header;
 }
 
-/// How the device pass of one architecture lays a struct out.
-std::string layout_text(const LaunchInstance& i) {
-  std::string out = fmt::format("{} bytes, aligned to {}", i.region_size, i.region_align);
-  for (const LaunchField& f : i.fields) out += fmt::format(", {} at {} ({})", f.name, f.offset, f.size);
+/// A struct of a public header, as the device pass of one architecture laid it out.
+struct StructLayout {
+  std::string_view what;
+  const std::string& type;
+  const std::string& header;
+  std::size_t size, align;
+  const std::vector<LaunchField>& fields;
+  std::string text() const {
+    std::string out = fmt::format("{} bytes, aligned to {}", size, align);
+    for (const LaunchField& f : fields) out += fmt::format(", {} at {} ({})", f.name, f.offset, f.size);
+    return out;
+  }
+};
+
+std::vector<StructLayout> structs(const LaunchInstance& i) {
+  std::vector<StructLayout> out;
+  if (i.region_size)
+    out.push_back({"parameters", i.region_type, i.region_header, i.region_size, i.region_align, i.fields});
+  if (i.arguments_size)
+    out.push_back({"arguments", i.arguments_type, i.arguments_header, i.arguments_size, i.arguments_align,
+                   i.arguments});
   return out;
 }
 
@@ -89,18 +110,19 @@ Diagnostics layout_conflicts(const HostHeaderInput& input) {
   Diagnostics faults;
   for (const LaunchDescription& image : input.images) {
     for (const LaunchInstance& i : image.instances) {
-      if (!i.region_size) continue;
-      const Seen now{fmt::format("{} ({})", i.component, image.arch), layout_text(i)};
-      const Seen& first = types.try_emplace(i.region_type, now).first->second;
-      if (first.layout == now.layout) continue;
-      Diagnostic d = fault(
-          fmt::format("the parameters {} of instance {} differ between architectures", i.region_type, i.name),
-          "the host fills one struct for all architectures");
-      d.facts.push_back({first.owner, first.layout, {}});
-      d.facts.push_back({now.owner, now.layout, {}});
-      d.help = "let the struct not depend on __CUDA_ARCH__, and build all packages from one version of " +
-               (i.region_header.empty() ? "its header" : i.region_header);
-      faults.push_back(std::move(d));
+      for (const StructLayout& s : structs(i)) {
+        const Seen now{fmt::format("{} ({})", i.component, image.arch), s.text()};
+        const Seen& first = types.try_emplace(s.type, now).first->second;
+        if (first.layout == now.layout) continue;
+        Diagnostic d = fault(
+            fmt::format("the {} {} of instance {} differ between architectures", s.what, s.type, i.name),
+            "the host fills one struct for all architectures");
+        d.facts.push_back({first.owner, first.layout, {}});
+        d.facts.push_back({now.owner, now.layout, {}});
+        d.help = "let the struct not depend on __CUDA_ARCH__, and build all packages from one version of " +
+                 (s.header.empty() ? "its header" : s.header);
+        faults.push_back(std::move(d));
+      }
     }
   }
   return faults;
@@ -155,7 +177,7 @@ Outcome<std::vector<Member>> members(const HostHeaderInput& input) {
   return out;
 }
 
-/// Assertions that hold the host compiler's view of each region to the device pass's, each text once.
+/// Assertions that hold the host compiler's view of each struct to the device pass's, each text once.
 json assertions(const HostHeaderInput& input) {
   json out = json::array();
   std::set<std::string> seen;
@@ -164,20 +186,20 @@ json assertions(const HostHeaderInput& input) {
   };
   for (const LaunchDescription& image : input.images) {
     for (const LaunchInstance& i : image.instances) {
-      if (!i.region_size) continue;
-      const std::string type = global(i.region_type);
       const std::string where = fmt::format("in the device pass of {} ({})", i.component, image.arch);
-      add(fmt::format("std::is_trivially_copyable_v<{}>", type),
-          i.region_type + " is copied to the device as bytes");
-      add(fmt::format("sizeof({}) == {}", type, i.region_size),
-          fmt::format("{} has {} bytes {}", i.region_type, i.region_size, where));
-      add(fmt::format("alignof({}) == {}", type, i.region_align),
-          fmt::format("{} is aligned to {} {}", i.region_type, i.region_align, where));
-      for (const LaunchField& f : i.fields) {
-        add(fmt::format("offsetof({}, {}) == {}", type, f.name, f.offset),
-            fmt::format("{}::{} has offset {} {}", i.region_type, f.name, f.offset, where));
-        add(fmt::format("sizeof({}::{}) == {}", type, f.name, f.size),
-            fmt::format("{}::{} has {} bytes {}", i.region_type, f.name, f.size, where));
+      for (const StructLayout& s : structs(i)) {
+        const std::string type = global(s.type);
+        add(fmt::format("std::is_trivially_copyable_v<{}>", type), s.type + " is copied as bytes");
+        add(fmt::format("sizeof({}) == {}", type, s.size),
+            fmt::format("{} has {} bytes {}", s.type, s.size, where));
+        add(fmt::format("alignof({}) == {}", type, s.align),
+            fmt::format("{} is aligned to {} {}", s.type, s.align, where));
+        for (const LaunchField& f : s.fields) {
+          add(fmt::format("offsetof({}, {}) == {}", type, f.name, f.offset),
+              fmt::format("{}::{} has offset {} {}", s.type, f.name, f.offset, where));
+          add(fmt::format("sizeof({}::{}) == {}", type, f.name, f.size),
+              fmt::format("{}::{} has {} bytes {}", s.type, f.name, f.size, where));
+        }
       }
     }
   }
@@ -242,12 +264,14 @@ Outcome<std::string> launch_text(const LaunchDescription& d) {
       put("region", fmt::format("{} {} {}", i.region_offset, i.region_size, i.region_align));
       put("region_type", escaped(i.region_type));
       put("region_header", escaped(i.region_header));
-      for (const LaunchField& f : i.fields) put("field", fmt::format("{} {} {}", f.name, f.offset, f.size));
+      for (const LaunchField& f : i.fields) put("field", field_text(f));
     }
     if (!i.provider.empty()) {
       put("provider", fmt::format("{} {}", i.provider, i.provider_abi));
       put("arguments_type", escaped(i.arguments_type));
       put("arguments_header", escaped(i.arguments_header));
+      if (i.arguments_size) put("arguments", fmt::format("{} {}", i.arguments_size, i.arguments_align));
+      for (const LaunchField& f : i.arguments) put("argument", field_text(f));
     }
     for (const LaunchFact& f : i.facts) {
       static constexpr const char* kTypes[] = {"integer", "boolean", "real", "text"};

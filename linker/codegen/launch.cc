@@ -1,6 +1,9 @@
 #include "linker/codegen/launch.h"
 
 #include <string>
+#include <vector>
+
+#include "packager/contract/fields.h"
 
 namespace pipelink {
 namespace {
@@ -29,6 +32,14 @@ LaunchFact launch_fact(const contract::Fact& declared, const FactValue& value) {
   return out;
 }
 
+std::vector<LaunchField> launch_fields(const std::vector<contract::Field>& fields) {
+  std::vector<LaunchField> out;
+  for (const contract::Field& f : fields)
+    out.push_back({f.name, static_cast<std::size_t>(f.offset), static_cast<std::size_t>(f.size),
+                   std::string(contract::enum_name(f.kind))});
+  return out;
+}
+
 LaunchInstance launch_instance(const Composition& composition, const Bindings& bindings, const Plan& plan,
                                std::size_t i) {
   const contract::Contract& c = composition.contract(i);
@@ -41,14 +52,18 @@ LaunchInstance launch_instance(const Composition& composition, const Bindings& b
     out.region_align = static_cast<std::size_t>(c.parameters->align);
     out.region_type = c.parameters->type;
     out.region_header = c.parameters->header;
-    for (const contract::Field& f : c.parameters->fields)
-      out.fields.push_back({f.name, static_cast<std::size_t>(f.offset), static_cast<std::size_t>(f.size)});
+    out.fields = launch_fields(c.parameters->fields);
   }
   if (c.host) {
     out.provider = c.host->symbol;
     out.provider_abi = static_cast<std::uint32_t>(c.host->abi);
     out.arguments_type = c.host->arguments;
     out.arguments_header = c.host->header;
+    if (c.host->size != 0) {
+      out.arguments_size = static_cast<std::size_t>(c.host->size);
+      out.arguments_align = static_cast<std::size_t>(c.host->align);
+      out.arguments = launch_fields(c.host->fields);
+    }
   }
   for (std::size_t k = 0; k < c.facts.size(); ++k)
     out.facts.push_back(launch_fact(c.facts[k], bindings.facts[bindings.fact_of[i][k]]));

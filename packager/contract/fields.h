@@ -6,6 +6,7 @@
 //   stated(key, optional<Amount>)   choice(key, enum)   names(key, record_key, vector<string>)
 //   numbers(key, record_key, vector<int64>)   type(key, Type)   types(key, record_key, vector<Type>)
 //   members(key, record_key, vector<Field>)   packed(key, string): filled by pack, in no record
+//   later(key, int64)   later(key, record_key, vector<Field>): came into schema 1 later, absent when 0 or empty
 // where `record_key` is the repeated key of the list's records. Entries are taken as const or not, as the
 // visitor needs.
 #pragma once
@@ -35,6 +36,12 @@ struct EnumNames<RingSide> {
 template <>
 struct EnumNames<FactType> {
   static constexpr std::array<std::string_view, 4> names{"integer", "boolean", "real", "text"};
+};
+
+template <>
+struct EnumNames<FieldKind> {
+  static constexpr std::array<std::string_view, 6> names{"bytes",    "pointer", "signed",
+                                                         "unsigned", "real",    "boolean"};
 };
 
 template <class Enum>
@@ -161,6 +168,9 @@ void fields(V& v, T& host) {
   v.text("arguments", host.arguments, Need::kDefaulted);
   v.text("header", host.header, Need::kDefaulted);
   v.number("abi", host.abi, Need::kDefaulted);
+  v.later("size", host.size);
+  v.later("align", host.align);
+  v.later("fields", "field", host.fields);
   v.packed("library", host.library);
   v.packed("sha256", host.sha256);
 }

@@ -51,9 +51,18 @@ struct JsonWriter {
   }
   void members(std::string_view key, std::string_view, const std::vector<Field>& values) {
     Json list = Json::array();
-    for (const Field& value : values)
-      list.push_back(Json{{"name", value.name}, {"offset", value.offset}, {"size", value.size}});
+    for (const Field& value : values) {
+      Json item{{"name", value.name}, {"offset", value.offset}, {"size", value.size}};
+      if (value.kind != FieldKind::kBytes) item["kind"] = enum_name(value.kind);
+      list.push_back(std::move(item));
+    }
     put(key, std::move(list));
+  }
+  void later(std::string_view key, std::int64_t value) {
+    if (value != 0) put(key, value);
+  }
+  void later(std::string_view key, std::string_view record_key, const std::vector<Field>& values) {
+    if (!values.empty()) members(key, record_key, values);
   }
   void packed(std::string_view key, const std::string& value) { put(key, value); }
   void where(const SourceSpan& span) {
@@ -149,8 +158,16 @@ class JsonReader {
       reader.text("name", value.name);
       reader.number("offset", value.offset);
       reader.number("size", value.size);
+      if (reader.find("kind", false) != nullptr) reader.choice("kind", value.kind);
       reader.finish();
     });
+  }
+
+  void later(std::string_view key, std::int64_t& value) {
+    if (find(key, false) != nullptr) number(key, value);
+  }
+  void later(std::string_view key, std::string_view record_key, std::vector<Field>& values) {
+    if (find(key, false) != nullptr) members(key, record_key, values);
   }
 
   void packed(std::string_view key, std::string& value) { text(key, value); }

@@ -152,10 +152,14 @@ struct Phase {
       after_previous;  ///< phases of the previous iteration that are over before this one begins
 };
 
+/// What a caller in any language writes into a field; kBytes: something that only the header describes.
+enum class FieldKind { kBytes, kPointer, kSigned, kUnsigned, kReal, kBoolean };
+
 struct Field {
   std::string name;
   std::int64_t offset = 0;
   std::int64_t size = 0;
+  FieldKind kind = FieldKind::kBytes;
   bool operator==(const Field&) const = default;
 };
 
@@ -170,12 +174,15 @@ struct ParameterRegion {
 };
 
 /// A static library beside the package. `arguments` is the C++ type of what the caller lends, of the public
-/// header.
+/// header; its layout as the device pass saw it, or 0 and no fields when the author listed none.
 struct HostProvider {
   std::string symbol;
   std::string arguments;
   std::string header;
   int abi = 0;
+  std::int64_t size = 0;
+  std::int64_t align = 0;
+  std::vector<Field> fields;
   std::string library;  ///< file name beside the .plk
   std::string sha256;   ///< of the library
   SourceSpan where;

@@ -120,6 +120,12 @@ class RecordReader {
     for (const std::string* value : all(key)) values.push_back({*value, 0, 0});
     column(fmt::format("{}_offset", key), values, &Field::offset);
     column(fmt::format("{}_size", key), values, &Field::size);
+    kinds(fmt::format("{}_kind", key), values);
+  }
+
+  void later(std::string_view key, std::int64_t& value) { number(key, value, Need::kDefaulted); }
+  void later(std::string_view key, std::string_view record_key, std::vector<Field>& values) {
+    members(key, record_key, values);
   }
 
   void packed(std::string_view, std::string&) {}
@@ -163,6 +169,19 @@ class RecordReader {
       return fail(fmt::format("key '{}' stands {} times", key, values.size()),
                   fmt::format("the list that it belongs to has {} entries", rows.size()));
     for (std::size_t i = 0; i < rows.size(); ++i) integer(key, *values[i], rows[i].*member);
+  }
+
+  /// A record that an older SDK wrote has no kinds.
+  void kinds(const std::string& key, std::vector<Field>& fields) {
+    const std::vector<const std::string*> words = all(key);
+    if (words.empty()) return;
+    if (words.size() != fields.size())
+      return fail(fmt::format("key '{}' stands {} times", key, words.size()),
+                  fmt::format("the list that it belongs to has {} entries", fields.size()));
+    for (std::size_t i = 0; i < words.size(); ++i)
+      if (!enum_value(*words[i], fields[i].kind))
+        fail(fmt::format("key '{}' has the unknown value '{}'", key, *words[i]),
+             fmt::format("it takes {}", fmt::join(EnumNames<FieldKind>::names, ", ")));
   }
 
   const Record& record_;
@@ -210,7 +229,14 @@ struct RecordWriter {
       put(key, value.name);
       put(fmt::format("{}_offset", key), std::to_string(value.offset));
       put(fmt::format("{}_size", key), std::to_string(value.size));
+      put(fmt::format("{}_kind", key), std::string(enum_name(value.kind)));
     }
+  }
+  void later(std::string_view key, std::int64_t value) {
+    if (value != 0) put(key, std::to_string(value));
+  }
+  void later(std::string_view key, std::string_view record_key, const std::vector<Field>& values) {
+    members(key, record_key, values);
   }
   void packed(std::string_view, const std::string&) {}
 };

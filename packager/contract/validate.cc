@@ -481,6 +481,12 @@ class Validator {
     if (leaves_include_path(region.header))
       value("header", fmt::format("'{}' is not a path below an include directory", region.header));
     type_name("type", region.type);
+    struct_layout("parameters", region);
+  }
+
+  /// A struct of the public header and its fields, as the device pass laid it out.
+  template <class Struct>
+  void struct_layout(std::string_view what, const Struct& region) {
     for (const Field& field : region.fields)
       if (!is_identifier(field.name))
         value("field list", fmt::format("'{}' is not a name of C++", field.name));
@@ -491,17 +497,38 @@ class Validator {
     std::set<std::string> seen;
     for (const Field& field : region.fields) {
       if (field.name.empty() || !seen.insert(field.name).second)
-        fail("P-DUPLICATE", fmt::format("field '{}' of the parameters is listed twice", field.name));
+        fail("P-DUPLICATE", fmt::format("field '{}' of the {} is listed twice", field.name, what));
       if (field.offset < 0 || field.size < 1 || field.offset > region.size ||
           field.size > region.size - field.offset)
         value(fmt::format("field '{}'", field.name), fmt::format("offset {} and size {} do not fit {} bytes",
                                                                  field.offset, field.size, region.size));
+      if (!kind_fits(field))
+        value(fmt::format("field '{}'", field.name),
+              fmt::format("there is no {} of {} bytes", enum_name(field.kind), field.size));
     }
     if (region.size <= 4096) unlisted_fields(region);
   }
 
+  static bool kind_fits(const Field& field) {
+    switch (field.kind) {
+      case FieldKind::kPointer:
+        return field.size == 8;
+      case FieldKind::kBoolean:
+        return field.size == 1;
+      case FieldKind::kReal:
+        return field.size == 4 || field.size == 8;
+      case FieldKind::kSigned:
+      case FieldKind::kUnsigned:
+        return field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8;
+      case FieldKind::kBytes:
+        break;
+    }
+    return true;
+  }
+
   /// A gap between the listed fields that no alignment explains is a field that is not listed.
-  void unlisted_fields(const ParameterRegion& region) {
+  template <class Struct>
+  void unlisted_fields(const Struct& region) {
     std::vector<Field> fields = region.fields;
     std::sort(fields.begin(), fields.end(),
               [](const Field& a, const Field& b) { return a.offset < b.offset; });
@@ -540,6 +567,8 @@ class Validator {
       fail("P-HOST", "the host provider has no ABI version", fmt::format("its value is {}", provider.abi));
     if (!contract_.parameters)
       fail("P-HOST", "the host provider has no parameters to fill", {}, "declare PIPELINK_PARAMETERS");
+    if (provider.size != 0 || provider.align != 0 || !provider.fields.empty())
+      struct_layout("arguments", provider);
   }
 
   const Contract& contract_;

@@ -132,6 +132,12 @@ std::string title_of(std::string_view key) {
   return title;
 }
 
+void add_fields(Table& table, const std::vector<Field>& fields) {
+  for (const Field& field : fields)
+    table.add({field.name, fmt::format("offset {}", field.offset), fmt::format("{} bytes", field.size),
+               field.kind == FieldKind::kBytes ? "" : std::string(enum_name(field.kind))});
+}
+
 std::string parameters_text(const Contract& contract) {
   std::string out;
   if (contract.parameters) {
@@ -139,8 +145,7 @@ std::string parameters_text(const Contract& contract) {
     Table table{fmt::format("parameters: {} of {}, {} bytes, aligned to {}", region.type, region.header,
                             region.size, region.align),
                 {}};
-    for (const Field& field : region.fields)
-      table.add({field.name, fmt::format("offset {}", field.offset), fmt::format("{} bytes", field.size)});
+    add_fields(table, region.fields);
     if (table.rows.empty()) table.add({"no field is listed"});
     out += table.text();
   }
@@ -153,6 +158,12 @@ std::string parameters_text(const Contract& contract) {
     table.add({"library", host.library});
     table.add({"sha256", host.sha256});
     out += table.text();
+    Table arguments{
+        fmt::format("arguments: {} of {}, {} bytes, aligned to {}", host.arguments, host.header, host.size,
+                    host.align),
+        {}};
+    add_fields(arguments, host.fields);
+    if (!arguments.rows.empty()) out += arguments.text();
   }
   return out;
 }

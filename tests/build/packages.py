@@ -3,7 +3,7 @@ import os
 import shutil
 import sys
 
-from support import Project, check, expect_match, fresh, main, must_run, run
+from support import HERE, Project, check, expect_match, fresh, main, must_run, run
 
 BUILD = ["compile app.cc", "compile demo.entry.cc", "compile demo.images.cc", "ld app", "link demo.sm_90a"]
 RELINK = ["compile demo.images.cc", "ld app", "link demo.sm_90a"]
@@ -52,6 +52,21 @@ def install_trees(options):
     shutil.copytree(kernels, moved / "b")
     consumer(options, "install trees", moved / "a", moved / "b")
     names_no_folder(options, moved / "b")
+
+
+def example(options):
+    """The example of compositions/gemm_swiglu in C++, against install trees: built, and run to the end or to `no GPU`."""
+    pipelink, _, _ = paths(options)
+    root = HERE.parent.parent
+    project = Project(options, options.work / "example", root / "compositions" / "gemm_swiglu" / "examples" / "cpp",
+                      prefix=pipelink)
+    project.configure()
+    project.build()
+    check(f"PipeLinkComponents_DIR:PATH={pipelink}" in (project.build_dir / "CMakeCache.txt").read_text(),
+          "the components were not found in the install tree")
+    status, text = run([project.build_dir / "gemm_swiglu_example"])
+    print(text)
+    check((status == 77 and "nothing was run: " in text) or (status == 0 and text.endswith("PASS\n")), f"it ended with {status}")
 
 
 def refused(options):
@@ -159,4 +174,5 @@ def import_package(options):
 
 if __name__ == "__main__":
     sys.exit(main({"setup": setup, "build-trees": build_trees, "install-trees": install_trees, "refused": refused,
-                   "upgrade": upgrade, "merge": merge, "import": import_package}))
+                   "upgrade": upgrade, "merge": merge, "import": import_package,
+                   "example": example}))

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-FILES = {"cmake", "cuda", "c++", "json", "text"}
+FILES = {"cmake", "cuda", "c++", "python", "json", "text"}
 COMMANDS = {"sh", "console"}
 
 

@@ -132,12 +132,17 @@ contract::Contract sample_contract() {
   region.where = {"demo.cu", 5};
   region.size = 24;
   region.align = 8;
-  region.fields = {{"in", 0, 8}, {"out", 8, 8}, {"n", 16, 4}};
+  region.fields = {{"in", 0, 8, FieldKind::kPointer},
+                   {"out", 8, 8, FieldKind::kPointer},
+                   {"n", 16, 4, FieldKind::kUnsigned}};
   HostProvider& host = c.host.emplace();
   host.symbol = "pipelink_host_demo_v1";
   host.arguments = "demo::Arguments";
   host.header = "demo.h";
   host.abi = 1;
+  host.size = 16;
+  host.align = 8;
+  host.fields = {{"in", 0, 8, FieldKind::kPointer}, {"scale", 8, 4, FieldKind::kReal}, {"on", 12, 1}};
   host.where = {"demo.cu", 6};
   return c;
 }

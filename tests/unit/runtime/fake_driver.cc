@@ -26,10 +26,21 @@ extern "C" {
 FakeState* fake_state() {
   return &state;
 }
+int fake_launched() {
+  return state.launched;
+}
+const unsigned char* fake_parameters() {
+  return state.parameters;
+}
+void* fake_stream() {
+  return state.config.stream;
+}
 
 int cuInit(unsigned) {
   if (const char* bytes = std::getenv("FAKE_PARAMETERS"))
     state.parameter_bytes = std::strtoul(bytes, nullptr, 10);
+  if (const char* entry = std::getenv("FAKE_ENTRY"))
+    std::strncpy(state.entry, entry, sizeof state.entry - 1);
   return state.init_status;
 }
 int cuGetErrorName(int status, const char** text) {

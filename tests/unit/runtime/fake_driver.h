@@ -33,3 +33,8 @@ struct FakeState {
 };
 
 extern "C" FakeState* fake_state();
+
+// For callers in other languages: how many launches there were, and the last one's parameters and stream.
+extern "C" int fake_launched();
+extern "C" const unsigned char* fake_parameters();
+extern "C" void* fake_stream();

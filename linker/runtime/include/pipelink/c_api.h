@@ -33,6 +33,28 @@ typedef struct pipelink_provider {
   pipelink_host_function_v1 function;
 } pipelink_provider;
 
+/* A field of an arguments struct. `kind` says what the caller writes there: "pointer" (to device memory, unless
+ * the component says otherwise), "signed", "unsigned", "real", "boolean", or "bytes" for what only the C++
+ * header describes. */
+typedef struct pipelink_field {
+  const char* name;
+  const char* kind;
+  size_t offset;
+  size_t size;
+} pipelink_field;
+
+/* What one instance takes: the struct `type` of the component's public header, as the device pass laid it out.
+ * `size` is 0 and there are no fields where the component's author listed none. */
+typedef struct pipelink_arguments_layout {
+  const char* instance;
+  const char* component;
+  const char* type;
+  size_t size;
+  size_t align;
+  const pipelink_field* fields;
+  size_t field_count;
+} pipelink_arguments_layout;
+
 /* `data` is the arguments struct of the instance's component: its host provider's, or its parameters. */
 typedef struct pipelink_argument {
   const char* instance;
@@ -47,6 +69,13 @@ int pipelink_load(const pipelink_image* images, size_t image_count, const pipeli
 int pipelink_load_file(const char* cubin_path, const char* launch_path, const pipelink_provider* providers,
                        size_t provider_count, int device, pipelink_kernel** kernel);
 void pipelink_close_kernel(pipelink_kernel* kernel); /* sessions stay valid; null is fine */
+
+const char* pipelink_kernel_arch(const pipelink_kernel* kernel); /* of the chosen image: "sm_90a" */
+int pipelink_kernel_device(const pipelink_kernel* kernel);       /* the GPU's number; -1 for null */
+/* The instances that take arguments, in the order of their names. */
+size_t pipelink_arguments_count(const pipelink_kernel* kernel);
+/* What `layout` gets lives as long as the kernel. */
+int pipelink_arguments(const pipelink_kernel* kernel, size_t index, pipelink_arguments_layout* layout);
 
 /* Device memory that pipelink_open wants lent for these arguments. */
 int pipelink_scratch_bytes(const pipelink_kernel* kernel, const pipelink_argument* arguments,

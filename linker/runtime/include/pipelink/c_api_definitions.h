@@ -17,6 +17,8 @@
 
 struct pipelink_kernel {
   pipelink::Kernel kernel;
+  std::vector<std::vector<pipelink_field>> fields;  // of the instances that take arguments; views into `kernel`
+  std::vector<pipelink_arguments_layout> arguments;
 };
 
 struct pipelink_session {
@@ -66,7 +68,19 @@ inline Result<std::string> read_file(const char* path) {
 
 inline int give(Result<Kernel> kernel, pipelink_kernel** out) {
   if (!kernel) return fail(kernel.error());
-  *out = new pipelink_kernel{*std::move(kernel)};
+  auto made = std::make_unique<pipelink_kernel>(pipelink_kernel{*std::move(kernel), {}, {}});
+  for (const LaunchInstance& i : made->kernel.launch().instances) {
+    if (!i.takes_arguments()) continue;
+    const bool region = i.provider.empty();
+    auto& fields = made->fields.emplace_back();
+    for (const LaunchField& f : region ? i.fields : i.arguments)
+      fields.push_back({f.name.c_str(), f.kind.c_str(), f.offset, f.size});
+    made->arguments.push_back({i.name.c_str(), i.component.c_str(),
+                               (region ? i.region_type : i.arguments_type).c_str(),
+                               region ? i.region_size : i.arguments_size,
+                               region ? i.region_align : i.arguments_align, fields.data(), fields.size()});
+  }
+  *out = made.release();
   return 0;
 }
 
@@ -141,6 +155,36 @@ PIPELINK_C_FUNCTION int pipelink_load_file(const char* cubin_path, const char* l
 
 PIPELINK_C_FUNCTION void pipelink_close_kernel(pipelink_kernel* kernel) {
   delete kernel;
+}
+
+PIPELINK_C_FUNCTION const char* pipelink_kernel_arch(const pipelink_kernel* kernel) {
+  return kernel ? kernel->kernel.launch().arch.c_str() : "";
+}
+
+PIPELINK_C_FUNCTION int pipelink_kernel_device(const pipelink_kernel* kernel) {
+  return kernel ? kernel->kernel.device().ordinal : -1;
+}
+
+PIPELINK_C_FUNCTION size_t pipelink_arguments_count(const pipelink_kernel* kernel) {
+  return kernel ? kernel->arguments.size() : 0;
+}
+
+PIPELINK_C_FUNCTION int pipelink_arguments(const pipelink_kernel* kernel, size_t index,
+                                           pipelink_arguments_layout* layout) {
+  using namespace pipelink::c_api_internal;
+  return guarded([&] {
+    if (!layout) return null_argument("layout");
+    *layout = {};
+    if (!kernel) return null_argument("kernel");
+    if (index >= kernel->arguments.size())
+      return fail({pipelink::ErrorCode::kBadArgument,
+                   "there are " + std::to_string(kernel->arguments.size()) +
+                       " instances with arguments, numbered from 0; " + std::to_string(index) +
+                       " is none of them",
+                   0});
+    *layout = kernel->arguments[index];
+    return 0;
+  });
 }
 
 PIPELINK_C_FUNCTION int pipelink_scratch_bytes(const pipelink_kernel* kernel,

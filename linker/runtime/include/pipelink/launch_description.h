@@ -14,9 +14,11 @@
 //     component=wgmma_gemm
 //     region=0 192 64                          offset in the block, bytes, alignment
 //     region_type=wgmma_gemm::Parameters       and region_header: where the host finds the type
-//     field=map_a 0 128                        name, offset, bytes, as the device pass recorded them
+//     field=map_a 0 128 bytes                  name, offset, bytes, kind, as the device pass recorded them
 //     provider=pipelink_host_wgmma_gemm_v1 1   symbol and ABI; without it the arguments are the region
 //     arguments_type=wgmma_gemm::Arguments     and arguments_header
+//     arguments=16 8                           bytes and alignment; absent if the author listed no fields
+//     argument=data 0 8 pointer                like field
 //     fact=integer tile_m 128                  type, name, value: as the component sees it
 //
 // In a value, `\n` and `\\` are escaped. An unknown key is an error.
@@ -46,6 +48,7 @@ struct LaunchField {
   std::string name;
   std::size_t offset = 0;
   std::size_t size = 0;
+  std::string kind = "bytes";  ///< or pointer, signed, unsigned, real, boolean: what the caller writes there
   bool operator==(const LaunchField&) const = default;
 };
 
@@ -59,6 +62,8 @@ struct LaunchInstance {
   std::string provider;  ///< symbol; empty: the caller's arguments are the region
   std::uint32_t provider_abi = 0;
   std::string arguments_type, arguments_header;
+  std::size_t arguments_size = 0, arguments_align = 1;  ///< of the provider's struct; size 0: not known
+  std::vector<LaunchField> arguments;
   std::vector<LaunchFact> facts;
   bool takes_arguments() const { return region_size != 0 || !provider.empty(); }
   bool operator==(const LaunchInstance&) const = default;
@@ -140,6 +145,16 @@ inline bool parse_fact(std::string_view value, LaunchFact& fact) {
   return fact.type == PIPELINK_FACT_INTEGER || fact.value == 0 || fact.value == 1;
 }
 
+inline bool parse_field(std::string_view value, LaunchField& field) {
+  field.name = next_word(value);
+  const bool numbers =
+      parse_number(next_word(value), field.offset) && parse_number(next_word(value), field.size);
+  if (!value.empty()) field.kind = value;
+  for (const char* kind : {"bytes", "pointer", "signed", "unsigned", "real", "boolean"})
+    if (field.kind == kind) return numbers && !field.name.empty();
+  return false;
+}
+
 /// False: an unknown key or a value that does not parse.
 inline bool parse_instance_line(std::string_view key, std::string_view value, LaunchInstance& i) {
   if (key == "component")
@@ -158,11 +173,11 @@ inline bool parse_instance_line(std::string_view key, std::string_view value, La
     i.provider = next_word(value);
     return !i.provider.empty() && parse_number(value, i.provider_abi);
   } else if (key == "field") {
-    LaunchField field;
-    field.name = next_word(value);
-    const bool good = !field.name.empty() && parse_numbers(value, field.offset, field.size);
-    i.fields.push_back(std::move(field));
-    return good;
+    return parse_field(value, i.fields.emplace_back());
+  } else if (key == "arguments") {
+    return parse_numbers(value, i.arguments_size, i.arguments_align);
+  } else if (key == "argument") {
+    return parse_field(value, i.arguments.emplace_back());
   } else if (key == "fact") {
     LaunchFact fact;
     const bool good = parse_fact(value, fact);
@@ -198,6 +213,12 @@ inline bool is_alignment(std::size_t value) {
   return value != 0 && value <= 4096 && (value & (value - 1)) == 0;
 }
 
+inline bool fields_fit(const std::vector<LaunchField>& fields, std::size_t size) {
+  for (const LaunchField& f : fields)
+    if (f.size > size || f.offset > size - f.size) return false;
+  return true;
+}
+
 /// What a well-formed text may still get wrong; empty: nothing.
 inline std::string launch_fault(const LaunchDescription& d) {
   if (d.composition.empty() || d.arch.empty() || d.entry.empty())
@@ -219,6 +240,11 @@ inline std::string launch_fault(const LaunchDescription& d) {
     if (!is_alignment(i.region_align) || i.region_offset % i.region_align != 0 ||
         i.region_align > d.parameter_align)
       return "the region of " + i.name + " is not aligned";
+    if (i.provider.empty() && i.arguments_size) return i.name + " has arguments, but no provider";
+    if (!is_alignment(i.arguments_align) || i.arguments_size > 32764)
+      return "the arguments of " + i.name + " have no possible size or alignment";
+    if (!fields_fit(i.fields, i.region_size) || !fields_fit(i.arguments, i.arguments_size))
+      return "a field of " + i.name + " leaves its struct";
     for (std::size_t m = 0; m < n; ++m) {
       const LaunchInstance& other = d.instances[m];
       if (i.region_size && other.region_size && i.region_offset < other.region_offset + other.region_size &&

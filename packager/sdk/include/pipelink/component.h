@@ -309,14 +309,18 @@
   }                                                                                                  \
   static_assert(std::is_trivially_copyable_v<TYPE>, "kernel parameters are copied as bytes")
 
-/// PIPELINK_HOST(tma_loader::Arguments, "tma_loader.h");
+/// PIPELINK_HOST(tma_loader::Arguments, "tma_loader.h", a, b, m, n, k);
 /// This component ships a host provider (pipelink/provider.hpp) that fills its parameters from these
-/// arguments.
-#define PIPELINK_HOST(TYPE, HEADER)                                                                       \
+/// arguments: a struct of its public header, with all its fields. Without the fields, only C and C++ callers
+/// can fill it.
+#define PIPELINK_HOST(TYPE, HEADER, ...)                                                                  \
   PIPELINK_DETAIL_RECORD(                                                                                 \
       host, provider, w.field("symbol", "pipelink_host_" PIPELINK_DETAIL_TEXT(PIPELINK_COMPONENT) "_v1"); \
-      const ::pipelink::detail::TypeText<TYPE> text; w.field("arguments", text.begin, text.size);         \
-      w.field("header", HEADER); w.field("abi", 1LL);)                                                    \
+      using Type = TYPE; const ::pipelink::detail::TypeText<Type> text;                                   \
+      w.field("arguments", text.begin, text.size); w.field("header", HEADER); w.field("abi", 1LL);        \
+      __VA_OPT__(w.field("size", static_cast<long long>(sizeof(Type)));                                   \
+                 w.field("align", static_cast<long long>(alignof(Type)));)                                \
+          PIPELINK_DETAIL_FIELDS(__VA_ARGS__))                                                            \
   static_assert(true)
 
 #define PIPELINK_DETAIL_EMPTY()
@@ -334,6 +338,7 @@
   w.field("field", #FIRST);                                               \
   w.field("field_offset", static_cast<long long>(offsetof(Type, FIRST))); \
   w.field("field_size", static_cast<long long>(sizeof(Type::FIRST)));     \
+  w.field("field_kind", ::pipelink::detail::field_kind<std::remove_cv_t<decltype(Type::FIRST)>>()); \
   __VA_OPT__(PIPELINK_DETAIL_DEFER(PIPELINK_DETAIL_FIELDS_AGAIN)()(__VA_ARGS__))
 #define PIPELINK_DETAIL_FIELDS_AGAIN() PIPELINK_DETAIL_FIELDS_STEP
 

@@ -154,6 +154,23 @@ constexpr void write_type(RecordWriter& w, const char* key, const char* key_size
   }
 }
 
+/// What a caller in any language writes into a member of a struct.
+template <class T>
+constexpr const char* field_kind() {
+  if constexpr (std::is_pointer_v<T>)
+    return "pointer";
+  else if constexpr (std::is_same_v<T, bool>)
+    return "boolean";
+  else if constexpr (std::is_enum_v<T>)
+    return field_kind<std::underlying_type_t<T>>();
+  else if constexpr (std::is_integral_v<T>)
+    return std::is_signed_v<T> ? "signed" : "unsigned";
+  else if constexpr (std::is_floating_point_v<T>)
+    return "real";
+  else
+    return "bytes";
+}
+
 template <class F>
 struct Signature;  // the first parameter of an entry point must be pipelink::Self
 template <class R, class SelfType, class... A>
