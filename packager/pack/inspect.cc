@@ -158,10 +158,9 @@ std::string parameters_text(const Contract& contract) {
     table.add({"library", host.library});
     table.add({"sha256", host.sha256});
     out += table.text();
-    Table arguments{
-        fmt::format("arguments: {} of {}, {} bytes, aligned to {}", host.arguments, host.header, host.size,
-                    host.align),
-        {}};
+    Table arguments{fmt::format("arguments: {} of {}, {} bytes, aligned to {}", host.arguments, host.header,
+                                host.size, host.align),
+                    {}};
     add_fields(arguments, host.fields);
     if (!arguments.rows.empty()) out += arguments.text();
   }

@@ -39,8 +39,7 @@ void* fake_stream() {
 int cuInit(unsigned) {
   if (const char* bytes = std::getenv("FAKE_PARAMETERS"))
     state.parameter_bytes = std::strtoul(bytes, nullptr, 10);
-  if (const char* entry = std::getenv("FAKE_ENTRY"))
-    std::strncpy(state.entry, entry, sizeof state.entry - 1);
+  if (const char* entry = std::getenv("FAKE_ENTRY")) std::strncpy(state.entry, entry, sizeof state.entry - 1);
   return state.init_status;
 }
 int cuGetErrorName(int status, const char** text) {

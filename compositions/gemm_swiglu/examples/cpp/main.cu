@@ -1,5 +1,5 @@
-// Runs GEMM + SwiGLU on device buffers of its own, on a stream of its own; compares a sample with the CPU; captures
-// the launch in a CUDA graph and replays it.
+// Runs GEMM + SwiGLU on device buffers of its own, on a stream of its own; compares a sample with the CPU;
+// captures the launch in a CUDA graph and replays it.
 //
 //     out[m, i] = silu(Σ a[m, k] · w[i, k]) · Σ a[m, k] · w[I + i, k]     bfloat16, sums in float
 //
@@ -93,8 +93,9 @@ bool agrees(const Matrix& out, const Matrix& a, const Matrix& w, const Shape& sh
   }
   for (const __nv_bfloat16 x : out)
     if (!std::isfinite(__bfloat162float(x))) ++unwritten;
-  std::printf("%s: %u of %d sampled elements are wrong, the largest error is %.2e; %u elements are not finite\n",
-              what, wrong, kSamples, static_cast<double>(largest), unwritten);
+  std::printf(
+      "%s: %u of %d sampled elements are wrong, the largest error is %.2e; %u elements are not finite\n",
+      what, wrong, kSamples, static_cast<double>(largest), unwritten);
   return wrong == 0 && unwritten == 0;
 }
 
@@ -112,7 +113,8 @@ bool run(const pipelink::Kernel& kernel, const Shape& shape) {
 
   // All work is on this one stream, in order; nothing uses the default stream.
   const auto upload = [&](const DeviceBuffer& to, const Matrix& from) {
-    check(cudaMemcpyAsync(to.get(), from.data(), from.size() * 2, cudaMemcpyHostToDevice, stream), "cannot copy");
+    check(cudaMemcpyAsync(to.get(), from.data(), from.size() * 2, cudaMemcpyHostToDevice, stream),
+          "cannot copy");
   };
   const auto poison = [&] {  // NaN
     check(cudaMemsetAsync(device_out.get(), 0xff, out_count * 2, stream), "cannot fill the output");
@@ -127,8 +129,8 @@ bool run(const pipelink::Kernel& kernel, const Shape& shape) {
 
   // One member for each instance that takes arguments. The buffers are lent until the last launch has run.
   pipelink::gemm_swiglu::Arguments arguments{};
-  arguments.tma_loader = {.a = device_a.get(), .b = device_w.get(), .m = shape.m, .n = 2 * shape.intermediate,
-                          .k = shape.hidden};
+  arguments.tma_loader = {
+      .a = device_a.get(), .b = device_w.get(), .m = shape.m, .n = 2 * shape.intermediate, .k = shape.hidden};
   arguments.swiglu = {.out = device_out.get(), .rows = shape.m, .columns = shape.intermediate};
   const pipelink::Session session = want(pipelink::gemm_swiglu::open(kernel, arguments));
 
@@ -195,7 +197,8 @@ int main(int argc, char** argv) {
   if (!kernel) {
     using enum pipelink::ErrorCode;
     const pipelink::ErrorCode code = kernel.error().code;
-    const bool no_gpu = code == kDriverMissing || code == kDriverTooOld || code == kNoDevice || code == kNoImage;
+    const bool no_gpu =
+        code == kDriverMissing || code == kDriverTooOld || code == kNoDevice || code == kNoImage;
     std::fprintf(stderr, "gemm_swiglu_example: %s%s\n", no_gpu ? "nothing was run: " : "",
                  kernel.error().message.c_str());
     return no_gpu ? kNoGpu : 1;

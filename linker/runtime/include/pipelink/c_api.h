@@ -33,9 +33,9 @@ typedef struct pipelink_provider {
   pipelink_host_function_v1 function;
 } pipelink_provider;
 
-/* A field of an arguments struct. `kind` says what the caller writes there: "pointer" (to device memory, unless
- * the component says otherwise), "signed", "unsigned", "real", "boolean", or "bytes" for what only the C++
- * header describes. */
+/* A field of an arguments struct. `kind` says what the caller writes there: "pointer" (to device memory,
+ * unless the component says otherwise), "signed", "unsigned", "real", "boolean", or "bytes" for what only the
+ * C++ header describes. */
 typedef struct pipelink_field {
   const char* name;
   const char* kind;
@@ -43,8 +43,8 @@ typedef struct pipelink_field {
   size_t size;
 } pipelink_field;
 
-/* What one instance takes: the struct `type` of the component's public header, as the device pass laid it out.
- * `size` is 0 and there are no fields where the component's author listed none. */
+/* What one instance takes: the struct `type` of the component's public header, as the device pass laid it
+ * out. `size` is 0 and there are no fields where the component's author listed none. */
 typedef struct pipelink_arguments_layout {
   const char* instance;
   const char* component;

@@ -17,7 +17,8 @@
 
 struct pipelink_kernel {
   pipelink::Kernel kernel;
-  std::vector<std::vector<pipelink_field>> fields;  // of the instances that take arguments; views into `kernel`
+  std::vector<std::vector<pipelink_field>>
+      fields;  // of the instances that take arguments; views into `kernel`
   std::vector<pipelink_arguments_layout> arguments;
 };
 

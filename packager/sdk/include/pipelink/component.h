@@ -318,9 +318,8 @@
       host, provider, w.field("symbol", "pipelink_host_" PIPELINK_DETAIL_TEXT(PIPELINK_COMPONENT) "_v1"); \
       using Type = TYPE; const ::pipelink::detail::TypeText<Type> text;                                   \
       w.field("arguments", text.begin, text.size); w.field("header", HEADER); w.field("abi", 1LL);        \
-      __VA_OPT__(w.field("size", static_cast<long long>(sizeof(Type)));                                   \
-                 w.field("align", static_cast<long long>(alignof(Type)));)                                \
-          PIPELINK_DETAIL_FIELDS(__VA_ARGS__))                                                            \
+      __VA_OPT__(w.field("size", static_cast<long long>(sizeof(Type))); w.field(                          \
+          "align", static_cast<long long>(alignof(Type)));) PIPELINK_DETAIL_FIELDS(__VA_ARGS__))          \
   static_assert(true)
 
 #define PIPELINK_DETAIL_EMPTY()
@@ -334,10 +333,10 @@
 #define PIPELINK_DETAIL_EXPAND3(...) __VA_ARGS__
 #define PIPELINK_DETAIL_FIELDS(...) \
   __VA_OPT__(PIPELINK_DETAIL_EXPAND(PIPELINK_DETAIL_FIELDS_STEP(__VA_ARGS__)))
-#define PIPELINK_DETAIL_FIELDS_STEP(FIRST, ...)                           \
-  w.field("field", #FIRST);                                               \
-  w.field("field_offset", static_cast<long long>(offsetof(Type, FIRST))); \
-  w.field("field_size", static_cast<long long>(sizeof(Type::FIRST)));     \
+#define PIPELINK_DETAIL_FIELDS_STEP(FIRST, ...)                                                     \
+  w.field("field", #FIRST);                                                                         \
+  w.field("field_offset", static_cast<long long>(offsetof(Type, FIRST)));                           \
+  w.field("field_size", static_cast<long long>(sizeof(Type::FIRST)));                               \
   w.field("field_kind", ::pipelink::detail::field_kind<std::remove_cv_t<decltype(Type::FIRST)>>()); \
   __VA_OPT__(PIPELINK_DETAIL_DEFER(PIPELINK_DETAIL_FIELDS_AGAIN)()(__VA_ARGS__))
 #define PIPELINK_DETAIL_FIELDS_AGAIN() PIPELINK_DETAIL_FIELDS_STEP
