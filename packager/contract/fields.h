@@ -6,8 +6,7 @@
 //   stated(key, optional<Amount>)   choice(key, enum)   names(key, record_key, vector<string>)
 //   numbers(key, record_key, vector<int64>)   type(key, Type)   types(key, record_key, vector<Type>)
 //   members(key, record_key, vector<Field>)   packed(key, string): filled by pack, in no record
-//   later(key, int64)   later(key, record_key, vector<Field>): came into schema 1 later, absent when 0 or
-//   empty
+//   later(key, int64)   later(key, record_key, vector<Field>): newer than schema 1, absent when 0 or empty
 // where `record_key` is the repeated key of the list's records. Entries are taken as const or not, as the
 // visitor needs.
 #pragma once
