@@ -502,7 +502,7 @@ class Validator {
           field.size > region.size - field.offset)
         value(fmt::format("field '{}'", field.name), fmt::format("offset {} and size {} do not fit {} bytes",
                                                                  field.offset, field.size, region.size));
-      if (!kind_fits(field))
+      else if (!kind_fits(field))
         value(fmt::format("field '{}'", field.name),
               fmt::format("there is no {} of {} bytes", enum_name(field.kind), field.size));
     }

@@ -214,6 +214,28 @@ TEST_CASE("phases, parameters, host") {
         "P-HOST the host provider has no ABI version | its value is 0");
 }
 
+TEST_CASE("arguments of the host provider") {
+  CHECK(validate(test::sample_contract()).empty());
+  CHECK(only([](Contract& c) { c.parameters->fields[2].kind = FieldKind::kPointer; }) ==
+        "P-VALUE field 'n' of parameters is out of range | there is no pointer of 4 bytes");
+  CHECK(only([](Contract& c) { c.host->fields[1].kind = FieldKind::kBoolean; }) ==
+        "P-VALUE field 'scale' of host is out of range | there is no boolean of 4 bytes");
+  CHECK(only([](Contract& c) { c.host->fields[2].name = "in"; }) ==
+        "P-DUPLICATE field 'in' of the arguments is listed twice | ");
+  CHECK(only([](Contract& c) { c.host->fields[1].offset = 14; }) ==
+        "P-VALUE field 'scale' of host is out of range | offset 14 and size 4 do not fit 16 bytes");
+  CHECK(only([](Contract& c) { c.host->fields.erase(c.host->fields.begin()); }) ==
+        "P-VALUE field list of host is out of range | 8 bytes between the beginning and field 'scale' belong "
+        "to no field, and padding is less than the struct's alignment, 8");
+  CHECK(only([](Contract& c) { c.host->align = 3; }).starts_with("P-VALUE align of host"));
+  Contract unlisted = test::sample_contract();
+  unlisted.host->size = unlisted.host->align = 0;
+  unlisted.host->fields.clear();
+  CHECK(validate(unlisted).empty());
+  unlisted.host->size = 8;
+  CHECK(!validate(unlisted).empty());
+}
+
 TEST_CASE("all errors, not the first") {
   Contract contract = test::sample_contract();
   contract.roles[0].warps = 0;

@@ -151,6 +151,45 @@ TEST_CASE("device passes that lay out a struct differently") {
   CHECK(d.facts[1].text == "16 bytes, aligned to 8, factor at 0 (4), out at 4 (8)");
 }
 
+TEST_CASE("arguments: the compiler and all device passes agree on them") {
+  const Folder folder;
+  auto d = sample::description();
+  d.instances[0].arguments[2].offset = 16;
+  folder.write("pipelink/sample.h", *host_header(input(d)));
+  folder.write("user.cc", kUser);
+  const Ran ran = compile(folder, "user.cc", "-fsyntax-only");
+  CHECK(ran.status != 0);
+  CHECK(ran.output.find("loader::Arguments::columns has offset 16 in the device pass of loader (sm_90a)") !=
+        std::string::npos);
+  d.arch = "sm_100a";
+  const auto header = host_header({"sample", {sample::description(), d}});
+  REQUIRE(!header);
+  CHECK(header.diagnostics[0].title ==
+        "the arguments loader::Arguments of instance load differ between architectures");
+}
+
+TEST_CASE("fields of a launch description") {
+  const std::string text = sample::text_of(sample::description());
+  CHECK(text.find("\nfield=scratch 136 8 pointer\n") != std::string::npos);
+  CHECK(text.find("\narguments=24 8\nargument=data 0 8 pointer\n") != std::string::npos);
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string copy = text;
+    copy.replace(copy.find(from), from.size(), to);
+    return parse_launch(copy);
+  };
+  CHECK(*changed("field=map 0 128 bytes", "field=map 0 128") ==
+        sample::description());  // older texts have no kind
+  for (const char* wrong :
+       {"field=map 0 128 other", "field=map 0", "field=map 0 x bytes", "field= 0 128 bytes"})
+    CHECK_MESSAGE(!changed("field=map 0 128 bytes", wrong), wrong);
+  CHECK(changed("field=map 0 128 bytes", "field=map 65 128 bytes").error().message ==
+        "launch description of sample: a field of load leaves its struct");
+  CHECK(!changed("argument=data 0 8 pointer", "argument=data 17 8 pointer"));
+  CHECK(!changed("arguments=24 8", "arguments=24 3"));
+  CHECK(changed("component=mask", "component=mask\narguments=8 8").error().message ==
+        "launch description of sample: mask has arguments, but no provider");
+}
+
 TEST_CASE("one header for four architectures") {
   const Folder folder;
   std::vector<LaunchDescription> images;

@@ -34,11 +34,19 @@ inline pipelink::LaunchDescription description(const std::string& arch = "sm_90a
   loader.region_align = 64;
   loader.region_type = "loader::Parameters";
   loader.region_header = "sample_component.h";
-  loader.fields = {{"map", 0, 128}, {"tiles", 128, 4}, {"blocks", 132, 4}, {"scratch", 136, 8}};
+  loader.fields = {
+      {"map", 0, 128}, {"tiles", 128, 4}, {"blocks", 132, 4, "unsigned"}, {"scratch", 136, 8, "pointer"}};
   loader.provider = "pipelink_host_loader_v1";
   loader.provider_abi = 1;
   loader.arguments_type = "loader::Arguments";
   loader.arguments_header = "sample_component.h";
+  loader.arguments_size = 24;
+  loader.arguments_align = 8;
+  loader.arguments = {{"data", 0, 8, "pointer"},
+                      {"rows", 8, 4, "unsigned"},
+                      {"columns", 12, 4, "unsigned"},
+                      {"ask_blocks", 16, 4, "unsigned"},
+                      {"ask_scratch", 20, 4, "unsigned"}};
   loader.facts = {{"tile_m", PIPELINK_FACT_INTEGER, 128, "128"},
                   {"operands.stages", PIPELINK_FACT_INTEGER, 4, "4"},
                   {"scale", PIPELINK_FACT_REAL, 0, "0.5"},
