@@ -43,7 +43,7 @@ def placed(tools):
     text = code.out
     equal(len(re.findall(r"UTCATOMSWS\.AND", text)), 1, "frees in the code")
     check("UTCATOMSWS.FIND_AND_SET" in text, "an allocation in the code")
-    listing = tools.must("inspect", tools.packages[("cells", (), CELLS, "sm_100a")]).out
+    listing = tools.must("inspect", tools.package("cells", source=CELLS)).out
     check("tensor memory" in listing and "right" in listing and "64 columns" in listing, f"inspect: {listing}")
 
 
