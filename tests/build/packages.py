@@ -60,7 +60,9 @@ def example(options):
     root = HERE.parent.parent
     project = Project(options, options.work / "example", root / "compositions" / "gemm_swiglu" / "examples" / "cpp",
                       prefix=pipelink)
-    project.configure()
+    limit = [line.partition("=")[2] for line in (options.pipelink / "CMakeCache.txt").read_text().splitlines()
+             if line.startswith("PIPELINK_ARCHITECTURES:")]
+    project.configure("-DPIPELINK_ARCHITECTURES=" + "".join(limit))
     project.build()
     check(f"PipeLinkComponents_DIR:PATH={pipelink}" in (project.build_dir / "CMakeCache.txt").read_text(),
           "the components were not found in the install tree")
