@@ -11,6 +11,10 @@
 #include <system_error>
 
 #include "linker/audit/audit.h"
+#include "linker/cli/completion.h"
+#include "linker/cli/files.h"
+#include "linker/cli/manual.h"
+#include "linker/cli/repro.h"
 #include "linker/codegen/host_header.h"
 #include "linker/link.h"
 #include "linker/place/explain.h"
@@ -70,14 +74,10 @@ class SignalsWait {
   sigset_t before_;
 };
 
-struct OutputFile {
-  std::string name;
-  const std::string* bytes;
-};
-
-/// All of them or, with an error, none: each is written under a name of its own first, and then renamed.
-/// Files that are equal already keep their time.
-Diagnostics write_outputs(const std::string& directory, const std::vector<OutputFile>& files) {
+/// `names` below `directory`, with the texts in the same order. All of them or, with an error, none: each is
+/// written under a name of its own first, and then renamed. Files that are equal already keep their time.
+Diagnostics write_outputs(const std::string& directory, const std::vector<std::string>& names,
+                          const std::vector<const std::string*>& texts) {
   struct Staged {
     std::string temporary, path;
   };
@@ -87,17 +87,17 @@ Diagnostics write_outputs(const std::string& directory, const std::vector<Output
   const auto unwritable = [&](const std::string& path, std::string reason) {
     wrong.push_back(make_error("I-WRITE", fmt::format("cannot write '{}'", path), {}, std::move(reason)));
   };
-  for (const OutputFile& file : files) {
-    const std::string path = directory + "/" + file.name;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string path = directory + "/" + names[i];
     std::error_code none;
     if (std::filesystem::is_directory(path, none)) {
       unwritable(path, "it is a directory");
       break;
     }
-    if (const Outcome<std::string> old = read_file(path, file.bytes->size()); old && *old == *file.bytes)
+    if (const Outcome<std::string> old = read_file(path, texts[i]->size()); old && *old == *texts[i])
       continue;
     staged.push_back({fmt::format("{}.{}.new", path, ::getpid()), path});
-    if (Outcome<bool> written = write_file(staged.back().temporary, *file.bytes); !written) {
+    if (Outcome<bool> written = write_file(staged.back().temporary, *texts[i]); !written) {
       unwritable(path, written.diagnostics.front().reason);
       break;
     }
@@ -122,14 +122,11 @@ int link(const Common& common, const LinkArguments& arguments) {
   Outcome<Linked> linked = link_composition(arguments.composition, timings);
   if (!linked) return finish(common, linked.diagnostics);
   const Composition& composition = linked->checked.composition;
-  const std::string stem = composition.name + "." + composition.arch;
   const MapTexts map = map_texts(*linked);
   Diagnostics diagnostics = std::move(linked.diagnostics);
-  const Diagnostics written = write_outputs(arguments.output, {{stem + ".glue.cu", &linked->glue},
-                                                               {stem + ".launch", &linked->launch},
-                                                               {stem + ".map.json", &map.json},
-                                                               {stem + ".summary.txt", &map.summary},
-                                                               {stem + ".cubin", &linked->cubin}});
+  const Diagnostics written =
+      write_outputs(arguments.output, link_outputs(composition.name, composition.arch),
+                    {&linked->glue, &linked->launch, &map.json, &map.summary, &linked->cubin});
   diagnostics.insert(diagnostics.end(), written.begin(), written.end());
   if (!has_error(diagnostics) && !arguments.timings.empty()) {
     const nlohmann::ordered_json times = {
@@ -285,26 +282,42 @@ int place(const Common& common, const std::string& file, bool json, std::uint64_
 }
 
 int host(const Common& common, const std::vector<std::string>& launches, const std::string& output) {
-  HostHeaderInput input;
-  for (const std::string& file : launches) {
-    Outcome<std::string> text = read_file(file);
-    if (!text) return finish(common, text.diagnostics);
-    Result<LaunchDescription> launch = parse_launch(*text);
-    if (!launch) {
-      Diagnostic d;
-      d.clause = "I-LAUNCH";
-      d.title = file_name(file) + " is no launch description";
-      d.reason = launch.error().message;
-      return finish(common, {d});
-    }
-    input.composition = launch->composition;
-    input.images.push_back(*launch);
-  }
-  Outcome<std::string> header = host_header(input), source = host_source(input);
+  const Outcome<HostHeaderInput> input = read_launches(launches);
+  if (!input) return finish(common, input.diagnostics);
+  const Outcome<std::string> header = host_header(*input), source = host_source(*input);
   if (!header) return finish(common, header.diagnostics);
   if (!source) return finish(common, source.diagnostics);
-  return finish(common, write_outputs(output, {{"pipelink/" + input.composition + ".h", &*header},
-                                               {input.composition + ".host.cc", &*source}}));
+  return finish(common, write_outputs(output, host_outputs(input->composition), {&*header, &*source}));
+}
+
+int repro(const Common& common, const std::string& composition, const std::string& output) {
+  const Outcome<Repro> made = reproduction(composition);
+  if (!made) return finish(common, made.diagnostics);
+  const std::string path = output.empty() ? made->name : output;
+  const Outcome<bool> written = write_file_if_changed(path, made->bytes);
+  if (written) print(path + "\n");
+  return finish(common, written.diagnostics);
+}
+
+int list_files(const Common& common, const Outcome<CommandFiles>& files) {
+  if (!files) return finish(common, files.diagnostics);
+  const Outcome<std::string> text = files_json(*files);
+  if (text) print(*text);
+  return finish(common, text.diagnostics);
+}
+
+int completion(const Common& common, const ToolModel& tool, const std::string& shell) {
+  const std::string text = completion_script(tool, shell);
+  if (text.empty())
+    return finish(
+        common, {usage("there is no completion for '" + shell + "'", "it is there for bash, zsh and fish")});
+  print(text);
+  return 0;
+}
+
+int manual(const ToolModel& tool) {
+  print(manual_page(tool));
+  return 0;
 }
 
 }  // namespace pipelink::cli

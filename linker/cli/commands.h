@@ -6,10 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "packager/base/outcome.h"
 #include "packager/base/render.h"
 #include "packager/pack/pack.h"
 
 namespace pipelink::cli {
+
+struct CommandFiles;
+struct ToolModel;
 
 struct Common {
   Format format = Format::kText;  ///< of diagnostics
@@ -37,5 +41,14 @@ int place(const Common& common, const std::string& file, bool json, std::uint64_
 
 /// Launch descriptions of one composition's architectures → its host header and source.
 int host(const Common& common, const std::vector<std::string>& launches, const std::string& output);
+
+/// Writes the archive to `output`, or to its own name if that is empty, and prints where.
+int repro(const Common& common, const std::string& composition, const std::string& output);
+
+/// Prints them as JSON: files.h.
+int list_files(const Common& common, const Outcome<CommandFiles>& files);
+
+int completion(const Common& common, const ToolModel& tool, const std::string& shell);
+int manual(const ToolModel& tool);
 
 }  // namespace pipelink::cli

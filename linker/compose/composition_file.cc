@@ -149,6 +149,8 @@ class Reader {
       use.where = {out_.file, v.line};
       if (const JsonValue* p = required(v, "package", Kind::kText)) {
         use.package = p->text;
+        use.package_line = p->line;
+        use.package_column = p->column;
         if (p->text.empty() || p->text.find('\0') != std::string::npos) malformed(*p, "`package` is no path");
       }
       if (const JsonValue* a = optional(v, "as", Kind::kText)) {

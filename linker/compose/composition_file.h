@@ -21,6 +21,7 @@ struct ComponentUse {
   std::string package;  ///< path as written
   std::string as;       ///< empty: the component's name
   SourceSpan where;
+  int package_line = 0, package_column = 0;  ///< of the path's opening quote, 1-based
 };
 
 /// What a composition file says, before any package is read.
@@ -40,6 +41,13 @@ struct CompositionFile {
 /// Every fault with line and column. I-JSON for what is no JSON; I-FORMAT for another schema; I-COMPOSITION
 /// for unknown, reserved, missing and malformed keys.
 Outcome<CompositionFile> parse_composition(std::string_view text, const std::string& file);
+
+/// The file at `path`, without its packages. I-FILE, and those of parse_composition.
+Outcome<CompositionFile> read_composition_file(const std::string& path);
+
+/// `package`, as a composition file at `composition` writes it, as it is opened: a relative path is beside
+/// that file.
+std::string package_path(const std::string& composition, const std::string& package);
 
 /// `packages[i]` is what `file.components[i]` names. The order of components does not matter; a package that
 /// is there twice (equal digests) is kept once. L-ARCH, L-TOOLKIT, L-NAME, P-STATE, L-SET (a ring preference

@@ -15,6 +15,10 @@ class Failure(Exception):
     pass
 
 
+class Skip(Exception):
+    """What is needed is not here: the reason."""
+
+
 def check(condition, message):
     if not condition:
         raise Failure(message)
@@ -120,6 +124,9 @@ def main(tests):
     options = parser.parse_args()
     try:
         tests[options.test](options)
+    except Skip as reason:
+        print(f"SKIPPED: {options.test}: {reason}", flush=True)
+        return 77
     except Failure as failure:
         print(f"FAILED: {failure}", flush=True)
         return 1

@@ -113,7 +113,7 @@ class Tools:
     """The commands, and packages made once for each script."""
 
     def __init__(self, options):
-        self.pipelink, self.nvcc, self.include, self.work = options.pipelink, options.nvcc, options.include, options.work
+        self.pipelink, self.nvcc, self.include, self.work = options.pipelink.resolve(), options.nvcc, options.include.resolve(), options.work
         self.packages, self.arch = {}, ARCH
         self.twin = ("-Xcicc", "-O0")  # as pipelink_add_component has it
 

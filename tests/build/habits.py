@@ -1,0 +1,131 @@
+"""Compiler caches, launchers and editors, as projects use them."""
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+from support import HERE, Project, Skip, check, fresh, main, must_run, run
+
+LAUNCHERS = HERE.parents[1] / "templates" / "launchers"
+MADE = (".plk", ".cubin", ".map.json", ".glue.cu", ".launch", ".summary.txt")
+
+
+def need(tool):
+    found = shutil.which(tool)
+    if not found:
+        raise Skip(f"there is no {tool}")
+    return found
+
+
+def made(project):
+    """What packs and links made, with its bytes."""
+    found = {p.name: p.read_bytes() for p in (project.build_dir / "pipelink").rglob("*") if p.name.endswith(MADE)}
+    check(len(found) == 3 + 2 * 5, f"three packages and two links made {sorted(found)}")
+    return found
+
+
+def launcher(name, *options):
+    return ";".join([sys.executable, str(LAUNCHERS / f"{name}_launcher.py"), *map(str, options)])
+
+
+def ccache_counts():
+    counts = dict(line.split("\t") for line in must_run(["ccache", "--print-stats"]).splitlines())
+    return int(counts["direct_cache_hit"]), int(counts["preprocessed_cache_hit"]), int(counts["cache_miss"])
+
+
+def caches(options):
+    """A second checkout compiles, packs and links nothing: ccache and the caching launcher bring it all."""
+    need("ccache")
+    work = fresh(options.work)
+    os.environ.update(CCACHE_DIR=str(work / "ccache"), CCACHE_NOHASHDIR="1", CCACHE_CONFIGPATH=str(work / "none"))
+    found = {}
+    for name, compiled, linked in (("first checkout", (0, 0, 3), "hits 0, misses 5"), ("second checkout", (3, 0, 0), "hits 5, misses 5")):
+        project = Project(options, work / name, "project")
+        os.environ["CCACHE_BASEDIR"] = str(work / name)
+        must_run(["ccache", "--zero-stats"])
+        project.configure("-DCMAKE_CUDA_COMPILER_LAUNCHER=ccache",
+                          "-DPIPELINK_LAUNCHER=" + launcher("caching", "--cache", work / "links", "--root", work / name))
+        must_run(["ccache", "--zero-stats"])  # without CMake's trial compiles
+        project.build()
+        counts = ccache_counts()
+        check(counts == compiled, f"ccache in the {name}: (direct hits, preprocessed hits, misses) are {counts}, not {compiled}")
+        text = must_run([*launcher("caching", "--cache", work / "links", "--statistics").split(";")])
+        check(text.strip() == linked, f"the caching launcher in the {name}: {text.strip()}, not {linked}")
+        found[name] = made(project)
+        again = project.build()
+        check(again == [], f"the next build in the {name} ran {again}")
+        print(f"ok: {name}: {counts}, {text.strip()}", flush=True)
+    check(found["first checkout"] == found["second checkout"], "the two checkouts differ")
+
+    # A cache rewrites paths; what is linked, and the names of sources that packages record, are the same without one.
+    plain = Project(options, work / "plain", "project")
+    plain.configure()
+    plain.build()
+    direct = made(plain)
+    for name, data in direct.items():
+        cached = found["first checkout"][name]
+        if name.endswith(".plk"):
+            data, cached = (must_run([options.pipelink / "linker/cli/pipelink", "inspect", p, "--json"])
+                            for p in (plain.build_dir / "pipelink" / name, work / "first checkout/build/pipelink" / name))
+            data, cached = (json.loads(text)["contract"] for text in (data, cached))
+        elif name.endswith(".map.json"):
+            data, cached = ({**json.loads(text), "inputs": None} for text in (data, cached))
+        check(data == cached, f"{name} differs without a cache")
+
+    # In an empty folder with the listed inputs, as on another machine.
+    shutil.rmtree(plain.build_dir / "pipelink")
+    plain.configure("-DPIPELINK_LAUNCHER=" + launcher("remote", "--root", work / "plain"))
+    plain.build()
+    check(made(plain) == direct, "the remote launcher made other files")
+
+
+# What CMake writes for editors, and what clangd makes of it with the project's .clangd.
+
+
+def compile_commands(options):
+    """There is one for each source and architecture, and it makes the object."""
+    project = Project(options, options.work, "several")
+    project.configure("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_CUDA_COMPILER_LAUNCHER=", "-DCMAKE_CXX_COMPILER_LAUNCHER=")
+    entries = json.loads((project.build_dir / "compile_commands.json").read_text())
+    sources = sorted(Path(e["file"]).name for e in entries if "-fatbin" in e["command"])
+    check(sources == ["narrow.cu", "scale.cu", "scale.cu", "wide.cu"], f"components in compile_commands.json: {sources}")
+    entry = next(e for e in entries if e["file"].endswith("wide.cu"))
+    words = shlex.split(entry["command"])
+    output = Path(entry["directory"], words[words.index("-o") + 1])
+    output.parent.mkdir(parents=True, exist_ok=True)
+    must_run(["sh", "-c", entry["command"]], cwd=entry["directory"])
+    by_hand = output.read_bytes()
+    output.unlink()
+    project.build("wide.package")
+    check(output.read_bytes() == by_hand, "the command makes another object than the build")
+
+
+def clangd(options):
+    """No error and no warning in components, those of the tree and those of a project."""
+    need("clangd")
+    project = Project(options, options.work, "project")
+    project.configure("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_CUDA_COMPILER_LAUNCHER=", "-DCMAKE_CXX_COMPILER_LAUNCHER=")
+    shutil.copy(HERE.parents[1] / ".clangd", project.source)
+    looked = 0
+    for folder, database in ((project.source, project.build_dir), (HERE.parents[1] / "components", options.pipelink)):
+        commands = database / "compile_commands.json"
+        if not commands.exists():
+            print(f"   {folder} is not looked at: its build wrote no compile_commands.json")
+            continue
+        known = {e["file"] for e in json.loads(commands.read_text())}
+        for source in sorted(folder.rglob("*.cu")):
+            check(str(source) in known, f"{source} is not in {commands}")
+            status, text = run(["clangd", f"--check={source}", f"--compile-commands-dir={database}", "--enable-config",
+                                "--check-lines=1-1", "--log=info"], cwd=folder)
+            faults = re.findall(r"^[EW]\[[\d:.]+\] (\[.*)", text, re.MULTILINE)
+            check(not faults and status == 0, f"clangd on {source}:\n" + "\n".join(faults) + text)
+            looked += 1
+    check(looked >= 3, f"only {looked} components were looked at")
+    print(f"ok: clangd is quiet on {looked} components")
+
+
+if __name__ == "__main__":
+    sys.exit(main({"caches": caches, "compile-commands": compile_commands, "clangd": clangd}))
