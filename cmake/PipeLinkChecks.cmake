@@ -152,10 +152,24 @@ function(_pipelink_choose_architectures result context)
   set(${result} "${chosen}" PARENT_SCOPE)
 endfunction()
 
-# The option that keeps the project's place out of __FILE__. nvcc cuts -Xcompiler at commas and gives the rest to a shell.
+# The options that keep the project's place out of __FILE__: as it is, and relative to where compiles run, as ccache's
+# base_dir rewrites paths. As words of their own, since ccache then knows that another place compiles to the same.
+# nvcc cuts the value of -Xcompiler at commas and gives the rest to a shell.
 function(_pipelink_prefix_map result)
-  string(REPLACE "," "\\," root "${PROJECT_SOURCE_DIR}")
-  set(${result} "-Xcompiler=\"-fmacro-prefix-map=${root}/=\"" PARENT_SCOPE)
+  set(compiles_in "${CMAKE_CURRENT_BINARY_DIR}")
+  if(CMAKE_GENERATOR MATCHES "Ninja")
+    set(compiles_in "${CMAKE_BINARY_DIR}")
+  endif()
+  file(RELATIVE_PATH relative "${compiles_in}" "${PROJECT_SOURCE_DIR}")
+  set(options "")
+  foreach(place IN ITEMS "${PROJECT_SOURCE_DIR}" "${relative}")
+    if(place)
+      string(REPLACE "," "\\\\," place "${place}")
+      string(REPLACE "'" "'\\''" place "${place}")
+      list(APPEND options "SHELL:-Xcompiler '-fmacro-prefix-map=\"${place}/\"='")
+    endif()
+  endforeach()
+  set(${result} "${options}" PARENT_SCOPE)
 endfunction()
 
 # For multi-config generators, files that differ between configurations have a folder each.

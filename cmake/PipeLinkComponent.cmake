@@ -153,7 +153,7 @@ function(_pipelink_compile name architecture sources libraries options)
   # half the time. The link-time code is not optimized before the link in any case; linked text is the same.
   # With -isystem, nvcc 13 puts its process id into the names of static objects unless it is given a seed.
   target_compile_options(${object} PRIVATE -fatbin --compress-mode=none -std=c++20 -frandom-seed=${name} "SHELL:-Xcicc -O0"
-                                           "${prefix_map}" ${options})
+                                           ${prefix_map} ${options})
 endfunction()
 
 # One command, its inputs listed: objects, host library, plan, tool. The plan holds the arguments, so that a change of

@@ -58,7 +58,7 @@ function(_pipelink_control_unit cubin_result name architecture components direct
     POSITION_INDEPENDENT_CODE OFF)
   set_property(TARGET ${object} PROPERTY CUDA_STANDARD) # see PipeLinkComponent
   _pipelink_prefix_map(prefix_map)
-  target_compile_options(${object} PRIVATE -cubin -arch=sm_${architecture} -std=c++20 -frandom-seed=${name} "${prefix_map}")
+  target_compile_options(${object} PRIVATE -cubin -arch=sm_${architecture} -std=c++20 -frandom-seed=${name} ${prefix_map})
   target_link_libraries(${object} PRIVATE PipeLink::sdk PipeLink::runtime)
   foreach(component IN LISTS components)
     set(compiled "$<TARGET_PROPERTY:${component},PIPELINK_COMPONENT>.sm_${architecture}.obj") # of an alias too

@@ -36,10 +36,21 @@ def digest(path):
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def key_of(command, files):
-    """Of all that the result depends on; where the toolchain lies does not matter."""
+def digest_of_toolchain(cache, paths):
+    """Of its contents, wherever they lie; remembered by sizes and times, since it has hundreds of megabytes."""
+    status = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in paths]
+    memory = cache / f"toolchain.{hashlib.sha256(json.dumps(status).encode()).hexdigest()}"
+    if not memory.exists():
+        new = cache / f"toolchain.{os.getpid()}.new"
+        new.write_text(json.dumps(sorted(map(digest, paths))), encoding="utf-8")
+        os.replace(new, memory)
+    return memory.read_text(encoding="utf-8")
+
+
+def key_of(cache, command, files):
+    """Of all that the result depends on."""
     inputs = [(path, digest(path)) for path in files["inputs"]]
-    toolchain = sorted(digest(path) for path in files["toolchain"])
+    toolchain = digest_of_toolchain(cache, files["toolchain"])
     return hashlib.sha256(json.dumps([command[1:], inputs, toolchain]).encode()).hexdigest()
 
 
@@ -73,7 +84,7 @@ def run(cache, command):
     files = listed_files(command)
     if files is None or not all(map(os.path.isfile, files["inputs"])):
         return subprocess.run(command, check=False).returncode
-    entry = cache / key_of(command, files)
+    entry = cache / key_of(cache, command, files)
     hit = entry.is_dir()
     with open(cache / "log.txt", "a", encoding="utf-8") as log:
         log.write(f"{'hit' if hit else 'miss'} {command[1]} {os.path.basename(files['outputs'][0])}\n")
