@@ -96,7 +96,7 @@ def clangd(options):
     need("clangd")
     project = Project(options, options.work, "project")
     project.configure("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_CUDA_COMPILER_LAUNCHER=", "-DCMAKE_CXX_COMPILER_LAUNCHER=")
-    shutil.copy(HERE.parents[1] / ".clangd", project.source)
+    shutil.copy(options.pipelink / "cmake/install/clangd.yaml", project.source / ".clangd")
     looked = 0
     for folder, database in ((project.source, project.build_dir), (HERE.parents[1] / "components", options.pipelink)):
         commands = database / "compile_commands.json"
