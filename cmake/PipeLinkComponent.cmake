@@ -36,7 +36,8 @@ PipeLinkComponent
   90a.
 
   A project's version is its packages' version. The variable ``PIPELINK_LAUNCHER``, or the property of that name of
-  ``<name>.package``, runs the pack command as a compiler launcher runs a compile.
+  ``<name>.package``, runs the pack command as a compiler launcher runs a compile. With ``--list-files`` behind it, the
+  command says what it reads and writes; ``share/pipelink/launchers`` has two examples.
 #]=======================================================================]
 
 include_guard(GLOBAL)

@@ -49,7 +49,8 @@ PipeLinkComposition
     With ``CONTROL``: ``<name>.sm_<architecture>.control.cubin`` (see PipeLinkControl).
 
   The property ``PIPELINK_OUTPUT_DIRECTORY_sm_<architecture>`` of ``<name>`` is the folder of a link's outputs.
-  ``PIPELINK_LAUNCHER``, variable or property of ``<name>``, runs the link as a compiler launcher runs a compile.
+  ``PIPELINK_LAUNCHER``, variable or property of ``<name>``, runs the link as a compiler launcher runs a compile (see
+  pipelink_add_component).
   ``PIPELINK_LINK_JOBS`` bounds how many links run at once (Ninja).
 #]=======================================================================]
 

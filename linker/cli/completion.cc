@@ -122,7 +122,8 @@ std::string zsh_action(const ValueKind& kind) {
   if (!kind.words.empty()) return fmt::format("({})", fmt::join(kind.words, " "));
   if (kind.folders) return "_files -/";
   if (kind.files) return "_files";
-  if (!kind.suffixes.empty()) return fmt::format("_files -g \"*({})\"", fmt::join(kind.suffixes, "|"));
+  if (!kind.suffixes.empty())  // with `|`, brackets at the end are no qualifier
+    return fmt::format("_files -g \"(*{}|)\"", fmt::join(kind.suffixes, "|*"));
   return " ";
 }
 
@@ -193,7 +194,7 @@ std::string fish_options(const std::vector<OptionModel>& options, const std::str
     std::string line = "complete -c pipelink" + condition;
     for (const std::string& name : option.names)
       line += (name.starts_with("--") ? " -l " : " -s ") + name.substr(name.find_first_not_of('-'));
-    if (!option.value.empty()) line += " -x" + fish_action(option.kind);
+    if (!option.value.empty()) line += (option.kind.files ? " -r" : " -x") + fish_action(option.kind);
     out += line + " -d '" + escaped(option.text, "'\\") + "'\n";
   }
   return out;
@@ -203,9 +204,11 @@ std::string fish(const ToolModel& tool) {
   std::string out =
       "# Completion of pipelink in fish, made by `pipelink completion fish`.\ncomplete -c pipelink -f\n" +
       fish_options(tool.tool.options, "");
+  std::vector<std::string> commands;
+  for (const CommandModel& command : tool.commands) commands.push_back(command.name);
   for (const CommandModel& command : tool.commands) {
-    out += fmt::format("complete -c pipelink -n __fish_use_subcommand -a {} -d '{}'\n", command.name,
-                       escaped(command.title, "'\\"));
+    out += fmt::format("complete -c pipelink -n 'not __fish_seen_subcommand_from {}' -a {} -d '{}'\n",
+                       fmt::join(commands, " "), command.name, escaped(command.title, "'\\"));
     const std::string condition = fmt::format(" -n '__fish_seen_subcommand_from {}'", command.name);
     out += fish_options(command.options, condition);
     if (!command.positionals.empty())

@@ -1,7 +1,10 @@
 """Help, manual page and completions say the same: all are made of one definition of the command line."""
+import os
 import re
 import shutil
+import subprocess
 import sys
+import time
 
 from support import Skip, check, equal, fresh, main, run
 
@@ -135,24 +138,33 @@ def zsh(tools):
     folder, script = folder_of_files(tools), tools.work / "completion.zsh"
     script.write_text(tools.must("completion", "zsh").out)
     equal(run(["zsh", "-n", script]).err, "", "what zsh says of the script")
-    driver = tools.work / "driver.zsh"
-    driver.write_text(f"""
-zmodload zsh/zpty
-zpty line zsh -f -i
-zpty -w line "PROMPT=; unset zle_bracketed_paste; autoload -Uz compinit && compinit -u -D; source {script}; cd {folder}"
-zpty -w line "zstyle ':completion:*' list-prompt ''; LISTMAX=0; bindkey '^I' complete-word; bindkey '^X' list-choices; echo READ''Y"
-zpty -r line text '*READY*'
-for words in "$@"; do
-  zpty -w -n line "$words"$'\\t'" #END#"$'\\n'
-  zpty -r line text '*#END#*' && print -r -- "<<$text>>"
-done
-zpty -d line
+    home, completed = fresh(tools.work / "zsh home"), tools.work / "completed.txt"
+    (home / ".zshrc").write_text(f"""
+PROMPT= RPS1=
+autoload -Uz compinit && compinit -u -D
+source {script}
+complete-and-tell() {{ zle complete-word; print -r -- $BUFFER >> {completed}; BUFFER= }}
+zle -N complete-and-tell
+bindkey '^I' complete-and-tell
+print ready >> {completed}
 """)
+    completed.write_text("")
     single = [(words, expected) for words, expected in CASES if len(expected) == 1 and words[-1] != ""]
-    done = run(["zsh", "-f", driver, *[" ".join([":;", "pipelink", *words]) for words, _ in single]], cwd=folder,
-               env={"TERM": "dumb", "HOME": str(tools.work)}, timeout=60)
-    for words, expected in single:
-        check(" ".join(["pipelink", *words[:-1], expected[0]]) in done.out, f"zsh does not complete {words} to {expected}: {done}")
+    control, terminal = os.openpty()
+    environment = dict(os.environ, TERM="dumb", ZDOTDIR=str(home), PATH=f"{tools.pipelink.parent}:{os.environ['PATH']}")
+    with subprocess.Popen(["zsh", "-i"], stdin=terminal, stdout=terminal, stderr=terminal, cwd=folder, env=environment,
+                          start_new_session=True) as process:
+        for number, words in enumerate([None, *(words for words, _ in single)]):
+            if words is not None:
+                os.write(control, (" ".join(["pipelink", *words]) + "\t").encode())
+            end = time.monotonic() + 20
+            while completed.read_text().count("\n") <= number and time.monotonic() < end:
+                time.sleep(0.02)
+        process.kill()
+    os.close(terminal)
+    os.close(control)
+    lines = completed.read_text().splitlines()
+    equal(lines[1:], [" ".join(["pipelink", *words[:-1], expected[0], ""]) for words, expected in single], "what zsh completes")
 
 
 def unknown(tools):
