@@ -63,8 +63,10 @@ function(pipelink_add_component name)
   _pipelink_check_global_flags("${context}")
   _pipelink_check_flags("${context}" "COMPILE_OPTIONS" ${arg_COMPILE_OPTIONS})
   _pipelink_absolute_sources(sources "${context}" ${arg_SOURCES})
-  # CMake's own `-isystem=` is no include path to clangd; nvcc takes both.
+  # For clangd, compile_commands.json names include folders as every compiler does: CMake's own way for nvcc is `-isystem=`,
+  # and with Makefiles a file of options. nvcc takes both ways.
   set(CMAKE_INCLUDE_SYSTEM_FLAG_CUDA "-isystem " PARENT_SCOPE)
+  set(CMAKE_CUDA_USE_RESPONSE_FILE_FOR_INCLUDES OFF PARENT_SCOPE)
 
   add_library(${name} INTERFACE)
   target_link_libraries(${name} INTERFACE PipeLink::sdk PipeLink::runtime ${arg_USES})
