@@ -387,8 +387,8 @@ Exit status:
   app.add_option("--format", a.format, "Diagnostics, and what `explain` says, for people or for programs")
       ->type_name("text|json|sarif")
       ->capture_default_str();
-  for (const auto add_command : {add_pack, add_check, add_link, add_inspect, add_audit, add_explain, add_diff, add_repro,
-                                 add_host, add_place, add_doctor, add_generated})
+  for (const auto add_command : {add_pack, add_check, add_link, add_inspect, add_audit, add_explain, add_diff,
+                                 add_repro, add_host, add_place, add_doctor, add_generated})
     add_command(app, a);
 }
 
