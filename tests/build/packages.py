@@ -17,6 +17,11 @@ def setup(options):
     """Installs PipeLink, then builds the kernels with the install tree and installs them; the other tests use both."""
     pipelink, kernels, prefix = paths(options)
     must_run([options.cmake, "--install", options.pipelink, "--prefix", fresh(pipelink)])
+    tool = pipelink / "bin" / "pipelink"
+    for name, command in {"man/man1/pipelink.1": ["manual"], "bash-completion/completions/pipelink": ["completion", "bash"],
+                          "zsh/site-functions/_pipelink": ["completion", "zsh"],
+                          "fish/vendor_completions.d/pipelink.fish": ["completion", "fish"]}.items():
+        check((pipelink / "share" / name).read_text() == must_run([tool, *command]), f"the installed {name} is another one")
     project = Project(options, kernels, "project", prefix=pipelink)
     project.configure()
     project.build()
