@@ -49,6 +49,18 @@ function(_pipelink_check_name context name)
   endif()
 endfunction()
 
+# Ends the configuration; all components that were made or imported so far are listed.
+function(_pipelink_no_component context component)
+  get_property(known GLOBAL PROPERTY _pipelink_components)
+  list(SORT known)
+  list(REMOVE_DUPLICATES known)
+  list(JOIN known ", " known_text)
+  if(known_text STREQUAL "")
+    set(known_text none)
+  endif()
+  message(FATAL_ERROR "${context}: there is no component '${component}'; there are: ${known_text}")
+endfunction()
+
 set(PIPELINK_ARCHITECTURES "" CACHE STRING "Architectures to build for; empty: all that components and compositions name")
 
 # What `pipelink link` knows (linker/plan); the build tests hold the two together.

@@ -70,6 +70,7 @@ function(pipelink_add_component name)
 
   add_library(${name} INTERFACE)
   target_link_libraries(${name} INTERFACE PipeLink::sdk PipeLink::runtime ${arg_USES})
+  set_property(GLOBAL APPEND PROPERTY _pipelink_components ${name})
   set_target_properties(${name} PROPERTIES
     PIPELINK_COMPONENT ${name}
     PIPELINK_ARCHITECTURES "${architectures}"

@@ -39,6 +39,13 @@ std::string foreign_functions(const CubinFacts& found, const std::string& kernel
 
 /// A kernel that sets registers is launched with all that a thread may have; one that does not, with what it
 /// needs. Where the file would give a thread more than an instruction can name, the compiler says 255.
+/// Of names as foreign_functions() lists them.
+bool calls_runtime(std::string_view foreign) {
+  for (const char* name : {"vprintf", "malloc", "free", "__assertfail"})
+    if (foreign.find(name) != std::string_view::npos) return true;
+  return false;
+}
+
 bool registers_fit(const GatePlan& plan, int found) {
   constexpr int kNameable = 255;
   const bool capped = plan.registers == kNameable / 8 * 8;
@@ -66,8 +73,12 @@ Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const st
       {{"kernel", plan.kernel, found.has_kernel ? plan.kernel : "none", found.has_kernel},
        "the glue lost its entry; report this"},
       {{"other functions", "none", foreign.empty() ? "none" : foreign, foreign.empty()},
-       "a call was not inlined: keep calls direct, and mark large functions __inline_hint__ or "
-       "__forceinline__"},
+       calls_runtime(foreign)
+           ? "printf, assert, new, malloc and free are calls into the device runtime, and a kernel with "
+             "calls loses "
+             "setmaxnreg and wgmma's pipelining: leave them out (assert with -DNDEBUG)"
+           : "a call was not inlined: keep calls direct, and mark large functions __inline_hint__ or "
+             "__forceinline__"},
       number("threads", plan.threads, found.max_threads,
              "the roles' warps and the kernel's bounds do not agree; report this"),
       {{"registers at entry", fmt::format("{}{}", plan.sets_registers ? "" : "at most ", plan.registers),

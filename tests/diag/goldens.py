@@ -488,6 +488,11 @@ def _(b):
                            "PIPELINK_ROLE(run, .warps = 4, .registers = {24, 248})(pipelink::Self self) { if (f(threadIdx.x) > 3) __trap(); }\n"}, "link")
 
 
+@case("L-GATE-RUNTIME", "L-GATE")
+def _(b):
+    return b.link({"comp": '#include <cstdio>\nPIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { printf("%u", threadIdx.x); }\n'}, "link")
+
+
 @case("L-HOST")
 def _(b):
     done = b.link({"comp": 'struct Parameters { int n; };\nPIPELINK_PARAMETERS(comp::Parameters, "comp.h", n);\n' + RUN}, "link")
