@@ -54,33 +54,61 @@ std::string_view explanation(std::string_view message) {
   return colon == std::string_view::npos ? message : message.substr(colon + 2);
 }
 
+/// Goes over the text before it is parsed. (The library's parser with a callback takes quadratic time on long
+/// arrays, and its objects with their keys in order take quadratic time on many keys.)
+class Watch : public nlohmann::json_sax<Json> {
+ public:
+  std::string fault;  ///< what is wrong; empty: nothing
+
+  Watch(std::string_view text) : text_(text) {}
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool start_object(std::size_t) override {
+    open_.emplace_back();
+    return true;
+  }
+  bool end_object() override {
+    open_.pop_back();
+    return true;
+  }
+  bool key(string_t& name) override {
+    std::set<std::string>& keys = open_.back();
+    if (!keys.insert(name).second) fault = fmt::format("the key '{}' stands twice in one object", name);
+    if (keys.size() > kMaxKeys) fault = fmt::format("an object has more than {} keys", kMaxKeys);
+    return fault.empty();
+  }
+  bool parse_error(std::size_t byte, const std::string&, const nlohmann::detail::exception& error) override {
+    const bool syntax = std::string_view(error.what()).find("syntax error") != std::string_view::npos;
+    fault = syntax ? fmt::format("{}: {}", position(text_, byte), explanation(error.what()))
+                   : std::string(explanation(error.what()));
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kMaxKeys = 8192;
+
+  std::string_view text_;
+  std::vector<std::set<std::string>> open_;  ///< keys of the objects around the current position
+};
+
 }  // namespace
 
 Outcome<Json> parse_json(std::string_view text, std::string_view name) {
   if (depth_of(text) > kMaxJsonDepth)
     return malformed(name, fmt::format("it is nested more than {} deep", kMaxJsonDepth));
   if (text.find('\0') != std::string_view::npos) return malformed(name, "it holds a NUL character");
-  std::vector<std::set<std::string>> open;  // keys of the objects around the current position
-  std::string duplicate;
-  const Json::parser_callback_t watch = [&](int, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end && !open.empty()) open.pop_back();
-    if (event == Json::parse_event_t::key && !open.empty() && duplicate.empty()) {
-      const auto& key = value.get_ref<const std::string&>();
-      if (!open.back().insert(key).second) duplicate = key;
-    }
-    return true;
-  };
-  try {
-    Json value = Json::parse(text.begin(), text.end(), watch);
-    if (!duplicate.empty())
-      return malformed(name, fmt::format("the key '{}' stands twice in one object", duplicate));
-    return value;
-  } catch (const Json::parse_error& error) {
-    return malformed(name, fmt::format("{}: {}", position(text, error.byte), explanation(error.what())));
-  } catch (const Json::exception& error) {
-    return malformed(name, std::string(explanation(error.what())));
-  }
+  Watch watch(text);
+  if (!Json::sax_parse(text.begin(), text.end(), &watch) || !watch.fault.empty())
+    return malformed(name, watch.fault);
+  return Json::parse(text.begin(), text.end(), nullptr, false);
 }
 
 std::string json_text(const Json& json) {

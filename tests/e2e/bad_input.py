@@ -343,7 +343,7 @@ def hostile_contracts(tools):
             ("a fact of type void", lambda c: fact(c, "void"), "P-VALUE")):
         package = fresh(tools.work / "hostile") / "hostile.plk"
         package.write_bytes(rebuilt(good, lambda content: edit(content, change)))
-        done = tools.tool("inspect", package, timeout=10)
+        done = tools.tool("inspect", package, timeout=30)  # a second; with sanitizers ten
         equal(done.status, 1, f"{what}: {done}")
         check(f"error[{clause}]" in done.err, f"{what}: {done}")
 

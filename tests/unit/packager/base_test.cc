@@ -197,6 +197,15 @@ TEST_CASE("strict JSON") {
             .starts_with("error[I-JSON]: 'f.json' is not valid JSON\n"));
   CHECK(!parse_json("\"\xff\"", "f.json"));
   CHECK(!parse_json("1e999", "f.json"));
+
+  // Neither takes the time of its square.
+  std::string list = "[0", keys = "{\"k\": 0";
+  for (int i = 0; i < 200'000; ++i) {
+    list += ",{}";
+    keys += fmt::format(",\"k{}\":0", i);
+  }
+  CHECK(parse_json(list + "]", "f.json")->size() == 200'001);
+  CHECK(reason(keys + "}") == "an object has more than 8192 keys");
 }
 
 TEST_SUITE_END();
