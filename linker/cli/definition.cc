@@ -36,6 +36,12 @@ class Formatter : public CLI::Formatter {
   }
 };
 
+/// Where a minus sign would be taken for a number near 2^64.
+std::string is_natural(const std::string& number) {
+  const bool digits = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? "" : "'" + number + "' is no whole number from 0";
+}
+
 /// An empty name would mean the root of the file system.
 std::string has_a_name(const std::string& folder) {
   return folder.empty() ? "the folder's name is empty" : "";
@@ -264,6 +270,7 @@ Exit status:
   command
       ->add_option("--limit", a.limit,
                    "The most work, in the solver's own units, which do not depend on time")
+      ->check(is_natural)
       ->type_name("N")
       ->capture_default_str();
   command->callback(

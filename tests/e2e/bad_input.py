@@ -357,7 +357,7 @@ def limited(tools, limit, file, out):
 
 def usage(tools):
     """A command line that means nothing."""
-    for arguments in ([], ["lnik"], ["link"], ["link", "a.json", "b.json"], ["--format", "xml", "doctor"], ["explain", "L-NOTHING"],
+    for arguments in ([], ["lnik"], ["link"], ["place", "x.pl", "--limit", "-1"], ["link", "a.json", "b.json"], ["--format", "xml", "doctor"], ["explain", "L-NOTHING"],
                       ["pack", "a.fatbin"], ["check", "--nonsense", "a.json"], ["explain", "L-REGS", "--list"]):
         done = tools.tool(*arguments, timeout=10)
         equal(done.status, 2, f"status of {done}")
