@@ -60,7 +60,7 @@ class Watch : public nlohmann::json_sax<Json> {
  public:
   std::string fault;  ///< what is wrong; empty: nothing
 
-  Watch(std::string_view text) : text_(text) {}
+  explicit Watch(std::string_view text) : text_(text) {}
 
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
