@@ -1,10 +1,8 @@
-#include <cxxabi.h>
-
-#include <cstdlib>
 #include <map>
 
 #include "linker/bind/words.h"
 #include "linker/check/context.h"
+#include "packager/base/demangle.h"
 
 namespace pipelink::checking {
 namespace {
@@ -13,14 +11,6 @@ using binding::counted;
 using binding::quoted;
 
 constexpr std::size_t kShown = 8;  ///< functions that one message lists
-
-std::string readable(const std::string& symbol) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-  std::string out = status == 0 && text ? text : symbol;
-  std::free(text);
-  return out;
-}
 
 }  // namespace
 
@@ -53,7 +43,7 @@ void check_packages(const Context& context, Findings& findings) {
       for (const std::size_t p : holders) {
         d.facts.push_back(
             {packages[p].contract.component,
-             quoted(readable(symbols[s])) + " has the body " + bodies[symbols[s]][p].substr(0, 12),
+             quoted(demangled(symbols[s])) + " has the body " + bodies[symbols[s]][p].substr(0, 12),
              packages[p].contract.where});
       }
     }

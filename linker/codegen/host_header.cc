@@ -43,22 +43,7 @@ std::string field_text(const LaunchField& f) {
 
 /// An instance as a member of Arguments: C++ keywords get a final underscore.
 std::string member_name(const std::string& instance) {
-  static const std::set<std::string_view> kKeywords = {
-      "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
-      "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
-      "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
-      "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
-      "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
-      "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
-      "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
-      "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
-      "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
-      "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
-      "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
-      "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
-      "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
-      "xor_eq"};
-  return kKeywords.count(instance) ? instance + "_" : instance;
+  return is_keyword(instance) ? instance + "_" : instance;
 }
 
 /// From the global namespace: the composition's own namespace may have a component's name.

@@ -123,7 +123,7 @@ class Reader {
   }
 
   void name(const JsonValue& v) {
-    std::string fault = name_fault(v.text);
+    std::string fault = is_keyword(v.text) ? "is a keyword of C++" : name_fault(v.text);
     for (const char* taken : {"main", "std", "linux", "unix"})  // a kernel and a namespace in user's programs
       if (v.text == taken) fault = "means something else to a C++ compiler";
     if (!fault.empty()) malformed(v, "the name " + quoted(v.text) + " " + fault);

@@ -23,7 +23,7 @@ std::string quoted(char c) {
   return std::string{"0x"} + kHex[byte >> 4] + kHex[byte & 15];
 }
 
-/// Keywords of C++20, sorted: a name becomes a namespace, a member or a variable of generated code.
+/// Of C++20, sorted.
 constexpr std::array<std::string_view, 92> kKeywords{
     "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
     "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
@@ -51,12 +51,15 @@ std::string name_fault(std::string_view name) {
   if (!is_lower(name[0])) return "does not begin with a letter";
   if (name.find("__") != std::string_view::npos) return "has '__'";
   if (name.back() == '_') return "ends in '_'";
-  if (std::binary_search(kKeywords.begin(), kKeywords.end(), name)) return "is a keyword of C++";
   return {};
 }
 
 bool valid_name(std::string_view name) {
   return name_fault(name).empty();
+}
+
+bool is_keyword(std::string_view name) {
+  return std::binary_search(kKeywords.begin(), kKeywords.end(), name);
 }
 
 bool valid_cpp_name(std::string_view name) {
