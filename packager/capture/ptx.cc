@@ -8,6 +8,7 @@
 #include <set>
 
 #include "packager/base/sha256.h"
+#include "packager/capture/ptx_text.h"
 
 namespace pipelink {
 namespace {
@@ -15,18 +16,9 @@ namespace {
 constexpr std::string_view kRecordPrefix = "pipelink-record/";
 constexpr std::int64_t kMaxVariable = std::int64_t{1} << 40;
 
-bool is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0';
-}
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
          c == '%';
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 /// Splits into words, `.directives` and single characters; comments and blanks are left out.
@@ -66,7 +58,7 @@ class Lexer {
  private:
   void skip() {
     while (at_ < text_.size()) {
-      if (is_space(text_[at_])) {
+      if (is_ptx_space(text_[at_])) {
         ++at_;
       } else if (text_.substr(at_).starts_with("//")) {
         at_ = std::min(text_.find('\n', at_), text_.size());
@@ -113,8 +105,8 @@ Variable parse_variable(std::string_view space, std::string_view declaration, co
   facts.weak = linkage.weak;
   facts.external = linkage.external;
   if (const std::size_t equals = declaration.find('='); equals != std::string_view::npos) {
-    variable.initial = trim(declaration.substr(equals + 1));
-    declaration = trim(declaration.substr(0, equals));
+    variable.initial = trim_ptx(declaration.substr(equals + 1));
+    declaration = trim_ptx(declaration.substr(0, equals));
   }
   variable.type = declaration;
   std::int64_t element = 1, count = 1;
@@ -209,7 +201,7 @@ class Parser {
       const std::string_view token = lexer_.next();
       if (token.empty()) break;
       if (token == ".version")
-        facts_.version = trim(line());
+        facts_.version = trim_ptx(line());
       else if (token == ".target")
         facts_.target = target(line());
       else if (token == ".address_size" || token == ".file" || token == ".loc")
@@ -245,14 +237,14 @@ class Parser {
     return text_.substr(begin, end - begin);
   }
 
-  static std::string_view target(std::string_view rest) { return trim(rest.substr(0, rest.find(','))); }
+  static std::string_view target(std::string_view rest) { return trim_ptx(rest.substr(0, rest.find(','))); }
 
   /// Bytes of each of ".param .b32 a, .param .align 8 .b8 b[16]".
   static std::vector<std::int64_t> parameter_sizes(std::string_view list) {
     std::vector<std::int64_t> out;
-    while (!trim(list).empty()) {
+    while (!trim_ptx(list).empty()) {
       const std::size_t comma = std::min(list.find(','), list.size());
-      std::string_view one = trim(list.substr(0, comma));
+      std::string_view one = trim_ptx(list.substr(0, comma));
       if (one.starts_with(".param")) one.remove_prefix(6);
       out.push_back(parse_variable("param", one, {}).facts.size);
       list.remove_prefix(std::min(comma + 1, list.size()));
@@ -319,10 +311,10 @@ class Parser {
   void shared_in(const Body& body) {
     for (std::size_t at = body.text.find(".shared"); at != std::string_view::npos;
          at = body.text.find(".shared", at + 1)) {
-      if (at > 0 && !is_space(body.text[at - 1]) && body.text[at - 1] != ';') continue;  // ld.shared
+      if (at > 0 && !is_ptx_space(body.text[at - 1]) && body.text[at - 1] != ';') continue;  // ld.shared
       const std::size_t begin = at + std::string_view(".shared").size();
       const std::size_t end = body.text.find(';', begin);
-      if (end == std::string_view::npos || begin >= end || !is_space(body.text[begin])) continue;
+      if (end == std::string_view::npos || begin >= end || !is_ptx_space(body.text[begin])) continue;
       Variable parsed = parse_variable("shared", body.text.substr(begin, end - begin), {});
       if (!parsed.facts.name.empty()) variables_.push_back(std::move(parsed));
     }

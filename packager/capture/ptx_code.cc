@@ -5,24 +5,17 @@
 #include <charconv>
 #include <map>
 
+#include "packager/capture/ptx_text.h"
+
 namespace pipelink {
 namespace {
 
-bool is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0';
-}
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
          c == '%' || c == '.';
 }
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 std::string without_comments(std::string_view text) {
@@ -71,7 +64,7 @@ std::vector<std::string_view> split_operands(std::string_view text) {
     if (c == '(' || c == '[' || c == '{') ++depth;
     if (c == ')' || c == ']' || c == '}') --depth;
     if (c != ',' || (depth > 0 && at < text.size())) continue;
-    if (const std::string_view operand = trim(text.substr(begin, at - begin)); !operand.empty())
+    if (const std::string_view operand = trim_ptx(text.substr(begin, at - begin)); !operand.empty())
       out.push_back(operand);
     begin = at + 1;
   }
@@ -94,7 +87,7 @@ Code parse(std::string_view body) {
   Code out;
   std::size_t scope = 0;
   for (std::size_t at = 0; at < body.size();) {
-    if (is_space(body[at]) || body[at] == '{' || body[at] == '}' || body[at] == ';') {
+    if (is_ptx_space(body[at]) || body[at] == '{' || body[at] == '}' || body[at] == ';') {
       if (body[at] == '{') {
         out.scopes.push_back({scope, {}});
         scope = out.scopes.size() - 1;
@@ -107,18 +100,18 @@ Code parse(std::string_view body) {
     std::size_t end = at;
     while (end < body.size() && is_word(body[end])) ++end;
     std::size_t next = end;
-    while (next < body.size() && is_space(body[next])) ++next;
+    while (next < body.size() && is_ptx_space(body[next])) ++next;
     if (end > at && body.substr(next, 1) == ":" && body.substr(next, 2) != "::") {  // a label
       at = next + 1;
       continue;
     }
     const std::size_t stop = std::min(body.find(';', at), body.size());
-    std::string_view text = trim(body.substr(at, stop - at));
+    std::string_view text = trim_ptx(body.substr(at, stop - at));
     at = stop + 1;
     if (text.starts_with('@')) {  // a guard
       std::size_t guard = 1;
       while (guard < text.size() && (is_word(text[guard]) || text[guard] == '!')) ++guard;
-      text = trim(text.substr(guard));
+      text = trim_ptx(text.substr(guard));
     }
     if (text.starts_with(".reg")) out.scopes[scope].registers.merge(declared(text.substr(4)));
     std::size_t word = 0;
