@@ -69,28 +69,32 @@ class Bench:
         if not self.composition:
             sys.exit(f"{name} is not linked for {self.arch}")
         described = json.loads(self.composition.read_text())
+        self.lists = (self.source / "compositions" / name / "CMakeLists.txt").read_text()
+        self.edits = 0
         self.packages = [(self.composition.parent / c["package"]).resolve() for c in described["components"]]
         self.build()
+        self.settable = self.settable_fact()
 
     def build(self):
         return run(["cmake", "--build", self.build_dir, "--target", f"{self.name}.cubin"])[0]
+
+    def build_after(self, edit):
+        """The time of the build that follows an edit alone: what was done by hand before it is built first."""
+        self.build()
+        edit()
+        return self.build()
 
     def first_architecture(self):
         lists = (self.source / "compositions" / self.name / "CMakeLists.txt").read_text()
         return re.search(r"\bARCHITECTURES (\d+\w*)", lists)[1]
 
     def link(self):
-        """The link command: its time, its memory, and what it says of its passes."""
+        """The link command: its time, its memory with that of nvJitLink's process, and what it says of its passes."""
         with tempfile.TemporaryDirectory() as folder:
-            times, peaks, passes = [], [], []
-            for _ in range(self.repeat):
-                elapsed, peak = run([self.tool, "link", self.composition, "-o", folder, "--quiet",
-                                     "--timings", f"{folder}/timings.json"])
-                times.append(elapsed)
-                peaks.append(peak)
-                passes.append(json.loads(Path(folder, "timings.json").read_text()))
-        of_pass = {key: median(p[key] for p in passes) for key in ("nvjitlink_ms", "check_ms", "place_ms")}
-        return {**of_pass, "link_ms": median(times), "max_rss_mb": round(max(peaks), 1)}
+            elapsed, peak = run([self.tool, "link", self.composition, "-o", folder, "--quiet", "--timings", f"{folder}/timings.json"])
+            passes = json.loads(Path(folder, "timings.json").read_text())
+        return {**{key: passes[key] for key in ("nvjitlink_ms", "check_ms", "place_ms")}, "link_ms": elapsed,
+                "max_rss_mb": max(peak, passes["nvjitlink_peak_mib"])}
 
     def compile_command(self, ending):
         for entry in json.loads((self.build_dir / "compile_commands.json").read_text()):
@@ -99,8 +103,7 @@ class Bench:
         sys.exit(f"compile_commands.json has no file that ends in {ending}")
 
     def time_compile(self, ending):
-        command = self.compile_command(ending)
-        return median(run(command, cwd=self.build_dir)[0] for _ in range(self.repeat))
+        return run(self.compile_command(ending), cwd=self.build_dir)[0]
 
     def component(self, package):
         return package.name.split(".")[0]
@@ -111,18 +114,16 @@ class Bench:
     def time_pack(self, package):
         plan = package.with_name(package.name + ".plan").read_text().splitlines()
         with tempfile.TemporaryDirectory() as folder:
-            command = [self.tool, *plan, "-o", f"{folder}/{package.name}"]
-            return median(run(command)[0] for _ in range(self.repeat))
+            return run([self.tool, *plan, "-o", f"{folder}/{package.name}"])[0]
 
     def rebuild_after_editing(self, components):
-        """Each edit gives each component a new fact, so that its package changes."""
-        times = []
-        for n in range(self.repeat):
+        """The edit gives each component a new fact, so that its package changes."""
+        def edit():
             for component in components:
                 path = self.source_of(component)
-                path.write_text(path.read_text() + f"namespace {component} {{ PIPELINK_FACT(bench_{n}_{len(components)}, int, {n}); }}\n")
-            times.append(self.build())
-        return median(times)
+                self.edits += 1
+                path.write_text(path.read_text() + f"namespace {component} {{ PIPELINK_FACT(bench_{self.edits}, int, 1); }}\n")
+        return self.build_after(edit)
 
     def settable_fact(self):
         for package in self.packages:
@@ -132,23 +133,16 @@ class Bench:
                     return self.component(package), fact["name"], fact["domain"]
         return None
 
-    def rebuild_after_setting(self):
+    def rebuild_after_setting(self, round_number):
         """With CMake's own run, which notices the edit. None if no fact is settable."""
-        settable = self.settable_fact()
-        if not settable:
+        if not self.settable:
             return None
-        owner, fact, domain = settable
+        owner, fact, domain = self.settable
         path = self.source / "compositions" / self.name / "CMakeLists.txt"
-        original = path.read_text()
-        times = []
-        for n in range(self.repeat + 1):
-            value = domain[n % len(domain)]
-            path.write_text(re.sub(r"(pipelink_add_composition\(\s*" + self.name + r"\b)",
-                                   rf"\1\n  SET {owner}.{fact}={value}", original, count=1))
-            times.append(self.build())
-        path.write_text(original)
-        self.build()
-        return median(times[1:])
+        # The domain's values in turn, so that each differs from the one before.
+        lists = re.sub(r"(pipelink_add_composition\(\s*" + self.name + r"\b)",
+                       rf"\1\n  SET {owner}.{fact}={domain[round_number % len(domain)]}", self.lists, count=1)
+        return self.build_after(lambda: path.write_text(lists))
 
     def whole_program(self):
         """The control: all sources in one unit, compiled by nvcc. None if the composition has none."""
@@ -159,16 +153,26 @@ class Bench:
         return self.time_compile("/" + unit)
 
     def measure(self):
+        """Rounds of everything: what is compared is then measured under the same load."""
         owner = self.packages[0]
         name = self.component(owner)
-        line = {"composition": self.name, "arch": f"sm_{self.arch}", **self.link()}
-        line["compile_ms"] = self.time_compile(f"/{name}.cu")
-        line["pack_ms"] = self.time_pack(owner)
-        line["owner"] = name
-        line["rebuild_set_ms"] = self.rebuild_after_setting()
-        line["whole_program_nvcc_ms"] = self.whole_program()
-        line["rebuild_owner_ms"] = self.rebuild_after_editing([name])
-        line["rebuild_all_ms"] = self.rebuild_after_editing([self.component(p) for p in dict.fromkeys(self.packages)])
+        everyone = [self.component(p) for p in dict.fromkeys(self.packages)]
+        self.rebuild_after_setting(-1)
+        rounds = []
+        for n in range(self.repeat):
+            rounds.append({**self.link(), "compile_ms": self.time_compile(f"/{name}.cu"), "pack_ms": self.time_pack(owner),
+                           "rebuild_set_ms": self.rebuild_after_setting(n), "whole_program_nvcc_ms": self.whole_program(),
+                           "rebuild_owner_ms": self.rebuild_after_editing([name]),
+                           "rebuild_all_ms": self.rebuild_after_editing(everyone)})
+        line = {"composition": self.name, "arch": f"sm_{self.arch}", "owner": name, "rounds": self.repeat}
+        for key in rounds[0]:
+            line[key] = None if rounds[0][key] is None else median(one[key] for one in rounds)
+        # Differences are taken within a round.
+        line["over_nvjitlink_ms"] = median(one["link_ms"] - one["nvjitlink_ms"] for one in rounds)
+        if rounds[0]["rebuild_set_ms"] is not None:
+            line["set_over_link_ms"] = median(one["rebuild_set_ms"] - one["link_ms"] for one in rounds)
+        line["owner_over_parts_ms"] = median(one["rebuild_owner_ms"] - one["compile_ms"] - one["pack_ms"] - one["link_ms"]
+                                             for one in rounds)
         return line
 
 

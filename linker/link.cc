@@ -96,7 +96,7 @@ Outcome<Checked> check_with(const std::string& file, const RegisterNeeds& needs,
 }
 
 /// Glue, launch description, cubin, gate. L-REGS alone if all is well but for spilled registers.
-Outcome<Linked> generate(Checked checked, LowerRequest& request, Timings& timings) {
+Outcome<Linked> generate(Toolchain& toolchain, Checked checked, LowerRequest& request, Timings& timings) {
   Diagnostics kept;
   Linked out;
   out.checked = std::move(checked);
@@ -112,10 +112,11 @@ Outcome<Linked> generate(Checked checked, LowerRequest& request, Timings& timing
 
   // After this: there is a cubin.
   request.glue = out.glue;
-  Outcome<Lowered> lowered = lower(request);
+  Outcome<Lowered> lowered = toolchain.lower(request);
   if (!lowered) return lowered.diagnostics;
   timings.glue_ms += lowered->glue_ms;
   timings.nvjitlink_ms += lowered->link_ms;
+  timings.peak_mib = std::max(timings.peak_mib, lowered->peak_mib);
   out.cubin = std::move(lowered->cubin);
 
   // After this: the cubin is what was planned.
@@ -136,9 +137,9 @@ bool only_registers(const Diagnostics& diagnostics) {
 }
 
 /// The registers did not suffice: placed once more with what the roles were found to need, else L-REGS.
-Outcome<Linked> generate_with_needs(const std::string& file, const Checked& first, const Diagnostics& spilled,
-                                    LowerRequest& request, Timings& timings) {
-  Outcome<std::vector<MeasuredNeed>> measured = measure_registers(first, request);
+Outcome<Linked> generate_with_needs(Toolchain& toolchain, const std::string& file, const Checked& first,
+                                    const Diagnostics& spilled, LowerRequest& request, Timings& timings) {
+  Outcome<std::vector<MeasuredNeed>> measured = measure_registers(toolchain, first, request);
   if (!measured) return measured.diagnostics;
   RegisterNeeds needs;
   for (const MeasuredNeed& need : *measured) {
@@ -155,7 +156,7 @@ Outcome<Linked> generate_with_needs(const std::string& file, const Checked& firs
   }
   if (again->plan.solution.roles == first.plan.solution.roles)
     return registers_do_not_fit(first, *measured, "every role has what it needs by itself", spilled);
-  Outcome<Linked> linked = generate(std::move(*again.value), request, timings);
+  Outcome<Linked> linked = generate(toolchain, std::move(*again.value), request, timings);
   if (!linked && only_registers(linked.diagnostics))
     return registers_do_not_fit(first, *measured, "with budgets after these needs it still spills",
                                 linked.diagnostics);
@@ -172,6 +173,7 @@ Outcome<Checked> check_composition(const std::string& file, Timings& timings) {
 
 Outcome<Linked> link_composition(const std::string& file, Timings& timings) {
   const auto start = Clock::now();
+  Toolchain toolchain;  // loads while the passes before it run
   Outcome<Checked> checked = check_composition(file, timings);
   if (!checked) return checked.diagnostics;
   Diagnostics kept;
@@ -193,9 +195,9 @@ Outcome<Linked> link_composition(const std::string& file, Timings& timings) {
       request.inputs.push_back({package.contract.component + "." + std::to_string(n),
                                 std::move(whole->ltoir[n]), package.contract.toolkit});
   }
-  Outcome<Linked> linked = generate(in, request, timings);
+  Outcome<Linked> linked = generate(toolchain, in, request, timings);
   if (!linked && only_registers(linked.diagnostics))
-    linked = generate_with_needs(file, in, linked.diagnostics, request, timings);
+    linked = generate_with_needs(toolchain, file, in, linked.diagnostics, request, timings);
   if (!linked) return linked.diagnostics;
   kept.insert(kept.end(), linked.diagnostics.begin(), linked.diagnostics.end());
   timings.total_ms = milliseconds(start);

@@ -13,7 +13,8 @@ constexpr int kGrain = 8, kLeast = 24, kMost = 248;  // of setmaxnreg
 
 }  // namespace
 
-Outcome<std::vector<MeasuredNeed>> measure_registers(const Checked& checked, LowerRequest request) {
+Outcome<std::vector<MeasuredNeed>> measure_registers(Toolchain& toolchain, const Checked& checked,
+                                                     LowerRequest request) {
   std::vector<MeasuredNeed> needs;
   for (std::size_t i = 0; i < checked.composition.instances.size(); ++i)
     for (std::size_t k = 0; k < checked.composition.contract(i).roles.size(); ++k) {
@@ -28,7 +29,7 @@ Outcome<std::vector<MeasuredNeed>> measure_registers(const Checked& checked, Low
       int low = kLeast, high = kMost + kGrain;  // `high` does not spill, or is beyond what there is
       while (low < high) {
         request.max_registers = (low + high) / 2 / kGrain * kGrain;
-        Outcome<Lowered> lowered = lower(request);
+        Outcome<Lowered> lowered = toolchain.lower(request);
         if (!lowered) return lowered.diagnostics;
         if (spills(lowered->log))
           low = request.max_registers + kGrain;

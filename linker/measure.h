@@ -16,8 +16,9 @@ struct MeasuredNeed {
 };
 
 /// Each role is linked alone, in place, with fewer and fewer registers: about five links a role. `request`
-/// has the inputs. Errors: those of glue() and lower().
-Outcome<std::vector<MeasuredNeed>> measure_registers(const Checked& checked, LowerRequest request);
+/// has the inputs. Errors: those of glue() and Toolchain::lower().
+Outcome<std::vector<MeasuredNeed>> measure_registers(Toolchain& toolchain, const Checked& checked,
+                                                     LowerRequest request);
 
 /// L-REGS: roles, needs and pool. `tried` says what was done with them; `spilled` are the compiler's words.
 Diagnostic registers_do_not_fit(const Checked& checked, const std::vector<MeasuredNeed>& needs,

@@ -83,7 +83,7 @@ Outcome<Audit> audit(const Package& package) {
   for (std::size_t n = 0; n < package.ltoir.size(); ++n)
     request.inputs.push_back(
         {fmt::format("{}.{}", contract.component, n), package.ltoir[n], contract.toolkit});
-  Outcome<std::string> ptx = lower_to_ptx(request);
+  Outcome<std::string> ptx = Toolchain().lower_to_ptx(request);
   if (!ptx) return std::move(ptx.diagnostics);
   Outcome<PtxFacts> facts = parse_ptx(*ptx, package.file);
   if (!facts) return std::move(facts.diagnostics);

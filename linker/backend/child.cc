@@ -1,16 +1,19 @@
 #include "linker/backend/child.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -50,8 +53,42 @@ void prepare_heap() {
   if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
-[[noreturn]] void child_main(const ChildLimits& limits, const std::function<std::string()>& work, int out,
-                             int err) {
+/// Reads what is there; false at the end.
+bool drain(int fd, std::string& into, std::size_t limit) {
+  char buffer[1 << 16];
+  const ssize_t n = read(fd, buffer, sizeof buffer);
+  if (n < 0) return errno == EINTR || errno == EAGAIN;
+  if (n == 0) return false;
+  const std::size_t room = limit > into.size() ? limit - into.size() : 0;
+  into.append(buffer, std::min(static_cast<std::size_t>(n), room));
+  return true;
+}
+
+// Before what is sent and before the answer: its length, so that it is known to be whole. (Its end would not
+// show: processes that are forked meanwhile hold the other end open too.)
+constexpr std::size_t kLengthDigits = 16;
+
+std::string with_length(const std::string& bytes) {
+  return fmt::format("{:0{}x}", bytes.size(), kLengthDigits) + bytes;
+}
+
+bool is_whole(const std::string& bytes) {
+  if (bytes.size() < kLengthDigits) return false;
+  std::size_t length = 0;
+  const char* const end = bytes.data() + kLengthDigits;
+  const auto [last, error] = std::from_chars(bytes.data(), end, length, 16);
+  return error == std::errc() && last == end && length == bytes.size() - kLengthDigits;
+}
+
+/// What was sent; what there is of it if the sender died.
+std::string receive_from(int fd) {
+  std::string bytes;
+  while (!is_whole(bytes) && drain(fd, bytes, SIZE_MAX)) {
+  }
+  return bytes.substr(std::min(kLengthDigits, bytes.size()));
+}
+
+[[noreturn]] void child_main(const ChildLimits& limits, const ChildWork& work, int in, int out, int err) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // an ended build leaves no compiler running
   dup2(err, STDERR_FILENO);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -68,25 +105,13 @@ void prepare_heap() {
   prepare_heap();
   std::string bytes;
   try {
-    bytes = work();
+    bytes = work([in] { return receive_from(in); });
   } catch (const std::exception& e) {
     const std::string what = std::string(e.what()) + "\n";
     write_all(STDERR_FILENO, what);
     _exit(1);
   }
-  // The end mark tells a whole result from one cut short by a death.
-  _exit(write_all(out, bytes) && write_all(out, "\n.") ? 0 : 1);
-}
-
-/// Reads what is there; false at the end.
-bool drain(int fd, std::string& into, std::size_t limit) {
-  char buffer[1 << 16];
-  const ssize_t n = read(fd, buffer, sizeof buffer);
-  if (n < 0) return errno == EINTR || errno == EAGAIN;
-  if (n == 0) return false;
-  const std::size_t room = limit > into.size() ? limit - into.size() : 0;
-  into.append(buffer, std::min(static_cast<std::size_t>(n), room));
-  return true;
+  _exit(write_all(out, with_length(bytes)) ? 0 : 1);
 }
 
 std::string death_of(int status, bool timed_out, unsigned seconds) {
@@ -98,50 +123,95 @@ std::string death_of(int status, bool timed_out, unsigned seconds) {
 
 }  // namespace
 
-ChildResult run_in_child(const ChildLimits& limits, const std::function<std::string()>& work) {
-  ChildResult result;
-  int out[2], err[2];
-  if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
-    result.death = std::string("no pipe: ") + std::strerror(errno);
-    return result;
+Child::Child(const ChildLimits& limits, const ChildWork& work) : limits_(limits) {
+  int in[2], out[2], err[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0) {
+    failure_ = fmt::format("no socket: {}", std::strerror(errno));
+    return;
   }
-  const pid_t child = fork();
-  if (child < 0) {
-    result.death = std::string("no process: ") + std::strerror(errno);
-    return result;
+  if (pipe2(out, O_CLOEXEC) != 0) {
+    failure_ = fmt::format("no pipe: {}", std::strerror(errno));
+    close(in[0]);
+    close(in[1]);
+    return;
   }
-  if (child == 0) child_main(limits, work, out[1], err[1]);
-  close(out[1]);
-  close(err[1]);
+  if (pipe2(err, O_CLOEXEC) != 0) {
+    failure_ = fmt::format("no pipe: {}", std::strerror(errno));
+    for (int fd : {in[0], in[1], out[0], out[1]}) close(fd);
+    return;
+  }
+  pid_ = fork();
+  if (pid_ < 0) failure_ = fmt::format("no process: {}", std::strerror(errno));
+  if (pid_ == 0) {
+    close(in[1]);  // so that it sees its parent die
+    child_main(limits, work, in[0], out[1], err[1]);
+  }
+  for (int fd : {in[0], out[1], err[1]}) close(fd);
+  in_ = in[1];
+  out_ = out[0];
+  error_ = err[0];
+}
 
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limits.seconds);
+Child::~Child() {
+  for (int fd : {in_, out_, error_})
+    if (fd >= 0) close(fd);
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void Child::send(const std::string& bytes) {
+  input_ = with_length(bytes);
+  send_some();
+}
+
+/// A child that has died takes nothing; wait() finds out why.
+void Child::send_some() {
+  while (sent_ < input_.size()) {
+    const ssize_t n = ::send(in_, input_.data() + sent_, input_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    sent_ = n < 0 ? input_.size() : sent_ + static_cast<std::size_t>(n);
+  }
+}
+
+ChildResult Child::wait() {
+  ChildResult result;
+  if (pid_ <= 0) {
+    result.death = failure_.empty() ? "it was waited for already" : failure_;
+    return result;
+  }
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limits_.seconds);
+  send_some();
   bool timed_out = false;
-  pollfd ends[2] = {{out[0], POLLIN, 0}, {err[0], POLLIN, 0}};
-  while (ends[0].fd >= 0 || ends[1].fd >= 0) {
+  std::string answer;
+  pollfd ends[3] = {{out_, POLLIN, 0}, {error_, POLLIN, 0}, {sent_ < input_.size() ? in_ : -1, POLLOUT, 0}};
+  while (!is_whole(answer) && (ends[0].fd >= 0 || ends[1].fd >= 0)) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
     if (left <= 0) {
       timed_out = true;
-      kill(child, SIGKILL);
+      kill(pid_, SIGKILL);
       break;
     }
-    if (poll(ends, 2, static_cast<int>(std::min<long long>(left, 1000))) <= 0) continue;
-    if (ends[0].revents != 0 && !drain(out[0], result.bytes, SIZE_MAX)) ends[0].fd = -1;
-    if (ends[1].revents != 0 && !drain(err[0], result.standard_error, kMaxError)) ends[1].fd = -1;
+    if (poll(ends, 3, static_cast<int>(std::min<long long>(left, 1000))) <= 0) continue;
+    if (ends[2].revents != 0) send_some();
+    if (sent_ == input_.size()) ends[2].fd = -1;
+    if (ends[0].revents != 0 && !drain(out_, answer, SIZE_MAX)) ends[0].fd = -1;
+    if (ends[1].revents != 0 && !drain(error_, result.standard_error, kMaxError)) ends[1].fd = -1;
   }
-  close(out[0]);
-  close(err[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  const std::string mark = "\n.";
-  if (!timed_out && WIFEXITED(status) && WEXITSTATUS(status) == 0 && result.bytes.ends_with(mark)) {
-    result.bytes.resize(result.bytes.size() - mark.size());
+  if (!timed_out && is_whole(answer)) {
+    result.bytes = answer.substr(kLengthDigits);
     result.finished = true;
-  } else {
-    result.bytes.clear();
-    result.death = death_of(status, timed_out, limits.seconds);
+    pid_ = -1;
+    return result;
   }
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  result.death = death_of(status, timed_out, limits_.seconds);
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "linker/backend/lower.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <cstdio>
@@ -15,6 +16,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr ChildLimits kLimits{600, std::uint64_t{16} << 30};
+
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
@@ -28,6 +31,13 @@ std::string failure(const char* clause, const std::string& text) {
   return reply({{"clause", clause}, {"log", text}});
 }
 
+/// The most memory that this process has had at once.
+long peak_memory_kib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
 std::string text_of(std::size_t size, const auto& fill) {
   std::string text(size, '\0');
   if (size != 0) fill(text.data());
@@ -35,15 +45,18 @@ std::string text_of(std::size_t size, const auto& fill) {
   return text;
 }
 
-/// In the child: glue to LTO-IR. Returns an error reply, or nothing.
-std::string compile_glue(const LowerRequest& request, std::string& ltoir) {
-  Nvrtc api;
-  std::string error;
-  if (!Nvrtc::load(api, error)) return failure("T-TOOLKIT", error);
+// ---- in the child that compiles
+
+/// CUDA C++ to LTO-IR, as a reply. The first line is the architecture.
+std::string compile_glue(const Nvrtc& api, const std::string& arch_and_glue) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::size_t line = arch_and_glue.find('\n');
+  const std::string arch = "--gpu-architecture=" + arch_and_glue.substr(0, line);
+  const std::string glue = arch_and_glue.substr(line + 1);
+  // Without -minimal, half of the time goes into declarations of the CUDA run time, and no glue names one.
+  const char* options[] = {arch.c_str(), "-dlto", "-rdc=true", "-std=c++20", "-minimal"};
   nvrtcProgram program = nullptr;
-  const std::string arch = "--gpu-architecture=" + request.arch;
-  const char* options[] = {arch.c_str(), "-dlto", "-rdc=true", "-std=c++20"};
-  nvrtcResult status = api.create(&program, request.glue.c_str(), "glue.cu", 0, nullptr, nullptr);
+  nvrtcResult status = api.create(&program, glue.c_str(), "glue.cu", 0, nullptr, nullptr);
   if (status == NVRTC_SUCCESS) status = api.compile(program, std::size(options), options);
   std::size_t size = 0;
   if (status != NVRTC_SUCCESS) {
@@ -54,9 +67,60 @@ std::string compile_glue(const LowerRequest& request, std::string& ltoir) {
   }
   if (api.ltoir_size(program, &size) != NVRTC_SUCCESS)
     return failure("T-NVRTC", "no LTO-IR came of the glue");
-  ltoir.assign(size, '\0');
+  std::string ltoir(size, '\0');
   api.ltoir(program, ltoir.data());
-  return {};
+  return reply({{"glue_ms", milliseconds_since(start)}}, ltoir);
+}
+
+std::string load_and_compile(const Receive& receive) {
+  Nvrtc api;
+  std::string error;
+  if (!Nvrtc::load(api, error)) return failure("T-TOOLKIT", error);
+  return compile_glue(api, receive());
+}
+
+// ---- in the child that links
+
+enum class Product { kCubin, kPtx };
+
+/// A request as bytes: a JSON line, the glue, the inputs.
+std::string request_bytes(const LowerRequest& request, Product product) {
+  json head = {{"arch", request.arch},
+               {"kernel", request.kernel},
+               {"max_registers", request.max_registers},
+               {"ptx", product == Product::kPtx},
+               {"glue", request.glue.size()},
+               {"inputs", json::array()}};
+  std::string bodies = request.glue;
+  for (const LowerInput& input : request.inputs) {
+    head["inputs"].push_back(
+        {{"name", input.name}, {"toolkit", input.toolkit}, {"size", input.ltoir.size()}});
+    bodies += input.ltoir;
+  }
+  return head.dump() + "\n" + bodies;
+}
+
+struct Request : LowerRequest {
+  Product product = Product::kCubin;
+};
+
+Request request_of(const std::string& bytes) {
+  const std::size_t line = bytes.find('\n');
+  const json head = json::parse(bytes.substr(0, line));
+  std::size_t at = line + 1;
+  const auto body = [&](std::size_t size) {
+    at += size;
+    return bytes.substr(at - size, size);
+  };
+  Request out;
+  out.arch = head.at("arch");
+  out.kernel = head.at("kernel");
+  out.max_registers = head.at("max_registers");
+  out.product = head.at("ptx").get<bool>() ? Product::kPtx : Product::kCubin;
+  out.glue = body(head.at("glue"));
+  for (const json& input : head.at("inputs"))
+    out.inputs.push_back({input.at("name"), body(input.at("size")), input.at("toolkit")});
+  return out;
 }
 
 /// Link-time code is read by the same major version, and by no older minor version than it was written by.
@@ -73,17 +137,15 @@ std::string newer_input(const LowerRequest& request, const NvJitLink& api) {
   return {};
 }
 
-enum class Product { kCubin, kPtx };
-
-std::string link_in_child(const LowerRequest& request, Product product) {
-  const auto start = std::chrono::steady_clock::now();
-  std::string glue;
-  if (std::string error = compile_glue(request, glue); !error.empty()) return error;
-  const double glue_ms = milliseconds_since(start);
-
+std::string load_and_link(const Receive& receive) {
+  // NVRTC works in a process of its own while nvJitLink loads and reads the packages: both spend their first
+  // time on page faults, which threads of one process would queue for.
+  Child compiler(kLimits, load_and_compile);
   NvJitLink api;
   std::string error;
   if (!NvJitLink::load(api, error)) return failure("T-TOOLKIT", error);
+  const Request request = request_of(receive());
+  compiler.send(request.arch + "\n" + request.glue);
   if (std::string wrong = newer_input(request, api); !wrong.empty()) return failure("L-TOOLKIT", wrong);
   const auto link_start = std::chrono::steady_clock::now();
   const std::string arch = "-arch=" + request.arch, keep = "-kernels-used=" + request.kernel;
@@ -91,7 +153,7 @@ std::string link_in_child(const LowerRequest& request, Product product) {
   std::vector<const char*> options = {
       arch.c_str(), "-lto", "-O3", "-optimize-unused-variables", keep.c_str(), "-Xptxas=--warn-on-spills"};
   if (request.max_registers != 0) options.push_back(registers.c_str());
-  if (product == Product::kPtx) options.push_back("-ptx");
+  if (request.product == Product::kPtx) options.push_back("-ptx");
   nvJitLinkHandle handle = nullptr;
   const auto logs = [&] {
     std::size_t size = 0;
@@ -108,6 +170,17 @@ std::string link_in_child(const LowerRequest& request, Product product) {
     if (api.add(handle, NVJITLINK_INPUT_LTOIR, input.ltoir.data(), input.ltoir.size(), input.name.c_str()) !=
         NVJITLINK_SUCCESS)
       return failure("T-NVJITLINK", fmt::format("{} was refused: {}", input.name, logs()));
+  double link_ms = milliseconds_since(link_start);
+  const ChildResult compiled = compiler.wait();
+  if (!compiled.finished)
+    return failure("T-CHILD", compiled.standard_error.empty()
+                                  ? compiled.death
+                                  : compiled.death + "; it said: " + compiled.standard_error);
+  const std::size_t line = compiled.bytes.find('\n');
+  const json glue_head = json::parse(compiled.bytes.substr(0, line));
+  if (glue_head.contains("clause")) return compiled.bytes;
+  const std::string glue = compiled.bytes.substr(line + 1);
+  const auto rest_start = std::chrono::steady_clock::now();
   // The glue comes last: the whole takes the data layout of its first module, and NVRTC's has 64-bit pointers
   // to shared memory where nvcc's has 32-bit ones, which costs registers and makes the code differ from the
   // control's.
@@ -116,7 +189,7 @@ std::string link_in_child(const LowerRequest& request, Product product) {
   if (const nvJitLinkResult status = api.complete(handle); status != NVJITLINK_SUCCESS)
     return failure("T-NVJITLINK", fmt::format("status {}: {}", static_cast<int>(status), logs()));
   std::size_t size = 0;
-  const bool ptx = product == Product::kPtx;
+  const bool ptx = request.product == Product::kPtx;
   if ((ptx ? api.ptx_size : api.cubin_size)(handle, &size) != NVJITLINK_SUCCESS || size == 0)
     return failure("T-NVJITLINK", "nothing came of the link");
   std::string output(size, '\0');
@@ -124,7 +197,12 @@ std::string link_in_child(const LowerRequest& request, Product product) {
     api.ptx(handle, output.data());
   else
     api.cubin(handle, output.data());
-  return reply({{"log", logs()}, {"glue_ms", glue_ms}, {"link_ms", milliseconds_since(link_start)}}, output);
+  link_ms += milliseconds_since(rest_start);
+  return reply({{"log", logs()},
+                {"glue_ms", glue_head.at("glue_ms")},
+                {"link_ms", link_ms},
+                {"peak_kib", peak_memory_kib()}},
+               output);
 }
 
 Diagnostic tool_error(const LowerRequest& request, const std::string& clause, std::string title,
@@ -139,9 +217,11 @@ Diagnostic tool_error(const LowerRequest& request, const std::string& clause, st
   return d;
 }
 
-Outcome<Lowered> lower_to(const LowerRequest& request, Product product) {
-  const ChildResult child =
-      run_in_child({request.seconds, request.memory_bytes}, [&] { return link_in_child(request, product); });
+// ---- in the linker
+
+Outcome<Lowered> lower_to(Child& toolchain, const LowerRequest& request, Product product) {
+  toolchain.send(request_bytes(request, product));
+  const ChildResult child = toolchain.wait();
   if (!child.finished) {
     Diagnostic d = tool_error(request, "T-CHILD", "the vendor's linker died", child.death);
     if (!child.standard_error.empty()) d.facts.push_back({"standard error", child.standard_error, {}});
@@ -157,8 +237,11 @@ Outcome<Lowered> lower_to(const LowerRequest& request, Product product) {
     const char* title = clause == "T-NVRTC"     ? "the glue does not compile"
                         : clause == "L-TOOLKIT" ? "a package is from another toolkit"
                         : clause == "T-TOOLKIT" ? "the CUDA toolkit's libraries cannot be used"
+                        : clause == "T-CHILD"   ? "the vendor's run-time compiler died"
                                                 : "nvJitLink failed";
     Diagnostic d = tool_error(request, clause, title, log);
+    if (clause == "T-CHILD")
+      d.help = "`pipelink doctor` runs it alone; if it dies there too, install the toolkit again";
     if (clause == "T-TOOLKIT") d.help = "`pipelink doctor` shows what was found";
     if (clause == "T-NVRTC")
       d.help = "a callable's types must be known to both sides; report it if they are spelt rightly";
@@ -174,20 +257,29 @@ Outcome<Lowered> lower_to(const LowerRequest& request, Product product) {
   out.log = log;
   out.glue_ms = head.value("glue_ms", 0.0);
   out.link_ms = head.value("link_ms", 0.0);
+  out.peak_mib = head.value("peak_kib", 0.0) / 1024;
   return out;
 }
 
 }  // namespace
 
-Outcome<Lowered> lower(const LowerRequest& request) {
-  return lower_to(request, Product::kCubin);
+Toolchain::Toolchain() : ready_(std::make_unique<Child>(kLimits, load_and_link)) {}
+
+Toolchain::~Toolchain() = default;
+
+Outcome<Lowered> Toolchain::lower(const LowerRequest& request) {
+  return lower_to(*next(), request, Product::kCubin);
 }
 
-Outcome<std::string> lower_to_ptx(const LowerRequest& request) {
-  Outcome<Lowered> lowered = lower_to(request, Product::kPtx);
+Outcome<std::string> Toolchain::lower_to_ptx(const LowerRequest& request) {
+  Outcome<Lowered> lowered = lower_to(*next(), request, Product::kPtx);
   if (!lowered) return std::move(lowered.diagnostics);
   while (!lowered->cubin.empty() && lowered->cubin.back() == '\0') lowered->cubin.pop_back();
   return std::move(lowered->cubin);
+}
+
+std::unique_ptr<Child> Toolchain::next() {
+  return ready_ != nullptr ? std::move(ready_) : std::make_unique<Child>(kLimits, load_and_link);
 }
 
 ToolchainStatus toolchain_status() {
@@ -198,13 +290,9 @@ ToolchainStatus toolchain_status() {
     if (!Nvrtc::load(nvrtc, error) || !NvJitLink::load(nvjitlink, error))
       return json{{"error", error}}.dump();
     // A compile shows whether what NVRTC loads by itself is there too.
-    LowerRequest request;
-    request.arch = "sm_90a";
-    request.glue = "__device__ int nothing;\n";
-    std::string ltoir;
-    if (const std::string wrong = compile_glue(request, ltoir); !wrong.empty())
-      return json{{"error", json::parse(wrong.substr(0, wrong.find('\n'))).value("log", "NVRTC failed")}}
-          .dump();
+    const std::string compiled = compile_glue(nvrtc, "sm_90a\n__device__ int nothing;\n");
+    const json answer = json::parse(compiled.substr(0, compiled.find('\n')));
+    if (answer.contains("clause")) return json{{"error", answer.value("log", "NVRTC failed")}}.dump();
     int major = 0, minor = 0;
     unsigned link_major = 0, link_minor = 0;
     nvrtc.version(&major, &minor);

@@ -133,7 +133,7 @@ int link(const Common& common, const LinkArguments& arguments) {
         {"composition", composition.name}, {"read_ms", timings.read_ms},
         {"check_ms", timings.check_ms},    {"place_ms", timings.place_ms},
         {"glue_ms", timings.glue_ms},      {"nvjitlink_ms", timings.nvjitlink_ms},
-        {"total_ms", timings.total_ms}};
+        {"total_ms", timings.total_ms},    {"nvjitlink_peak_mib", timings.peak_mib}};
     const Outcome<bool> done = write_file(arguments.timings, times.dump() + "\n");
     diagnostics.insert(diagnostics.end(), done.diagnostics.begin(), done.diagnostics.end());
   }

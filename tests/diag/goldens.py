@@ -143,9 +143,9 @@ def _(b):
     return b.link([b.edited("comp", RUN, lambda c: c.update({"code.0.ltoir": b"\0" * 64}))], "link")
 
 
-def with_library(b, source):
+def with_library(b, source, name="libnvrtc.so.13"):
     (b.folder / "lib.cc").write_text(source)
-    b.tools.compile(b.folder / "lib.cc", b.folder / "libnvrtc.so.13", mode=["-shared", "-Xcompiler=-fPIC", "-cudart=none"])
+    b.tools.compile(b.folder / "lib.cc", b.folder / name, mode=["-shared", "-Xcompiler=-fPIC", "-cudart=none"])
     return {"PIPELINK_TOOLKIT_LIBRARY_DIR": str(b.folder)}
 
 
@@ -160,9 +160,18 @@ def _(b):
     return b.tools.tool("link", b.compose({"comp": RUN}), "-o", b.folder / "out", "--quiet", env=environment)
 
 
+DIES = "#include <csignal>\n__attribute__((constructor)) static void die() { raise(SIGSEGV); }\n"
+
+
 @case("T-CHILD")
 def _(b):
-    environment = with_library(b, "#include <csignal>\n__attribute__((constructor)) static void die() { raise(SIGSEGV); }\n")
+    environment = with_library(b, DIES, "libnvJitLink.so.13")
+    return b.tools.tool("link", b.compose({"comp": RUN}), "-o", b.folder / "out", "--quiet", env=environment)
+
+
+@case("T-CHILD.glue", "T-CHILD")
+def _(b):
+    environment = with_library(b, DIES)
     return b.tools.tool("link", b.compose({"comp": RUN}), "-o", b.folder / "out", "--quiet", env=environment)
 
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 #include <vector>
 
@@ -38,7 +39,7 @@ TEST_CASE("a child that dies says how, and gives nothing") {
   CHECK_FALSE(left.finished);
   CHECK(left.death == "exit status 7");
 
-  // Even with status 0: without the end mark a result is not whole.
+  // Even with status 0: without its length a result is not whole.
   const ChildResult quiet = run_in_child({10, 0}, []() -> std::string { _exit(0); });
   CHECK_FALSE(quiet.finished);
 }
@@ -83,5 +84,70 @@ TEST_CASE("a child that wants too much memory ends alone") {
   CHECK(result.standard_error.find("bad_alloc") != std::string::npos);
 }
 #endif
+
+TEST_CASE("what is sent arrives whole, however large and whatever its bytes") {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{16}, std::size_t{5'000'000}}) {
+    std::string bytes(size, '\0');
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 7 % 251);
+    Child child({10, 0}, [](const Receive& receive) { return receive() + "!"; });
+    child.send(bytes);
+    const ChildResult result = child.wait();
+    REQUIRE(result.finished);
+    CHECK(result.bytes == bytes + "!");
+  }
+}
+
+TEST_CASE("a child that dies before it reads what is sent is told by its death") {
+  Child child({10, 0}, [](const Receive&) -> std::string { _exit(9); });
+  child.send(std::string(5'000'000, 'x'));
+  const ChildResult result = child.wait();
+  CHECK_FALSE(result.finished);
+  CHECK(result.death == "exit status 9");
+}
+
+TEST_CASE("a child that never reads is stopped at its limit") {
+  Child child({1, 0}, [](const Receive&) -> std::string {
+    for (;;) pause();
+  });
+  child.send(std::string(5'000'000, 'x'));
+  CHECK(child.wait().death == "no result within 1 s");
+}
+
+TEST_CASE("an answer that is cut short is none") {
+  // The first digits of a length, and the end.
+  Child child({10, 0}, [](const Receive&) -> std::string {
+    for (int fd = 3; fd < 64; ++fd) (void)!write(fd, "00000000000000ff", 16);
+    _exit(0);
+  });
+  const ChildResult result = child.wait();
+  CHECK_FALSE(result.finished);
+  CHECK(result.death == "exit status 0");
+}
+
+TEST_CASE("children wait at the same time, and one works in another") {
+  Child outer({10, 0}, [](const Receive& receive) {
+    Child inner({10, 0}, [](const Receive& from) { return "<" + from() + ">"; });
+    inner.send(receive());
+    return inner.wait().bytes;
+  });
+  Child other({10, 0}, [](const Receive& receive) { return receive(); });
+  outer.send("a");
+  other.send("b");
+  CHECK(other.wait().bytes == "b");
+  CHECK(outer.wait().bytes == "<a>");
+}
+
+TEST_CASE("a child that nobody waits for is ended") {
+  pid_t pid = 0;
+  {
+    Child child({10, 0}, [](const Receive& receive) { return receive(); });
+    // Its process is the youngest child of this one.
+    std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
+    while (children >> pid) {
+    }
+    REQUIRE(pid > 0);
+  }
+  CHECK(kill(pid, 0) != 0);
+}
 
 }  // namespace pipelink::test
