@@ -25,3 +25,8 @@ configure() { # configure FOLDER OPTION...
   fi
   cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "${launcher[@]}" "$@"
 }
+
+# Of the folder build/fuzz, which has the libFuzzer targets alone.
+fuzz_options=(
+  -DCMAKE_CXX_COMPILER=clang++ -DPIPELINK_FUZZ=ON -DPIPELINK_SANITIZE=fuzzer-no-link,address,undefined -DPIPELINK_BUILD_COMPONENTS=OFF
+)

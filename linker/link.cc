@@ -49,17 +49,11 @@ GatePlan gate_plan(const Composition& composition, const Plan& plan) {
 
 namespace {
 
-Outcome<Checked> check_with(const std::string& file, const RegisterNeeds& needs, Timings& timings) {
+Outcome<Checked> check_with(Composition composition, const RegisterNeeds& needs, Timings& timings) {
   Diagnostics kept;
   auto start = Clock::now();
-
-  // After this: every package is whole, of this architecture and of a format that is known; names are unique.
-  Outcome<Composition> read = read_composition(file);
-  if (!read) return read.diagnostics;
   Checked out;
-  out.composition = take(std::move(read), kept);
-  timings.read_ms = milliseconds(start);
-  start = Clock::now();
+  out.composition = std::move(composition);
 
   // After this: every import has one export, every fact one owner and a value.
   Outcome<Bindings> bound = bind(out.composition);
@@ -137,8 +131,8 @@ bool only_registers(const Diagnostics& diagnostics) {
 }
 
 /// The registers did not suffice: placed once more with what the roles were found to need, else L-REGS.
-Outcome<Linked> generate_with_needs(Toolchain& toolchain, const std::string& file, const Checked& first,
-                                    const Diagnostics& spilled, LowerRequest& request, Timings& timings) {
+Outcome<Linked> generate_with_needs(Toolchain& toolchain, const Checked& first, const Diagnostics& spilled,
+                                    LowerRequest& request, Timings& timings) {
   Outcome<std::vector<MeasuredNeed>> measured = measure_registers(toolchain, first, request);
   if (!measured) return measured.diagnostics;
   RegisterNeeds needs;
@@ -149,7 +143,7 @@ Outcome<Linked> generate_with_needs(Toolchain& toolchain, const std::string& fil
                                   spilled);
     needs[need.name] = need.registers + kRegisterMargin;
   }
-  Outcome<Checked> again = check_with(file, needs, timings);
+  Outcome<Checked> again = check_with(first.composition, needs, timings);
   if (!again) {
     if (!only_registers(again.diagnostics)) return again.diagnostics;
     return registers_do_not_fit(first, *measured, again.diagnostics.front().reason, spilled);
@@ -168,12 +162,24 @@ Outcome<Linked> generate_with_needs(Toolchain& toolchain, const std::string& fil
 }  // namespace
 
 Outcome<Checked> check_composition(const std::string& file, Timings& timings) {
-  return check_with(file, {}, timings);
+  const auto start = Clock::now();
+  // After this: every package is whole, of this architecture and of a format that is known; names are unique.
+  Outcome<Composition> read = read_composition(file);
+  if (!read) return read.diagnostics;
+  timings.read_ms = milliseconds(start);
+  Diagnostics kept;
+  Outcome<Checked> checked = check_with(take(std::move(read), kept), {}, timings);
+  checked.diagnostics.insert(checked.diagnostics.begin(), kept.begin(), kept.end());
+  return checked;
 }
 
-Outcome<Linked> link_composition(const std::string& file, Timings& timings) {
+Outcome<Checked> check_composition(Composition composition, Timings& timings) {
+  return check_with(std::move(composition), {}, timings);
+}
+
+Outcome<Linked> link_composition(const std::string& file, const ToolchainLimits& limits, Timings& timings) {
   const auto start = Clock::now();
-  Toolchain toolchain;  // loads while the passes before it run
+  Toolchain toolchain(limits);  // loads while the passes before it run
   Outcome<Checked> checked = check_composition(file, timings);
   if (!checked) return checked.diagnostics;
   Diagnostics kept;
@@ -197,7 +203,7 @@ Outcome<Linked> link_composition(const std::string& file, Timings& timings) {
   }
   Outcome<Linked> linked = generate(toolchain, in, request, timings);
   if (!linked && only_registers(linked.diagnostics))
-    linked = generate_with_needs(toolchain, file, in, linked.diagnostics, request, timings);
+    linked = generate_with_needs(toolchain, in, linked.diagnostics, request, timings);
   if (!linked) return linked.diagnostics;
   kept.insert(kept.end(), linked.diagnostics.begin(), linked.diagnostics.end());
   timings.total_ms = milliseconds(start);

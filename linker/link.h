@@ -37,8 +37,11 @@ struct Linked {
 /// read ▸ bind ▸ check ▸ place ▸ route.
 Outcome<Checked> check_composition(const std::string& file, Timings& timings);
 
-/// The same, then generate ▸ lower ▸ gate. If registers do not suffice, the roles' needs are measured and
+/// The same for a composition that was read.
+Outcome<Checked> check_composition(Composition composition, Timings& timings);
+
+/// The first, then generate ▸ lower ▸ gate. If registers do not suffice, the roles' needs are measured and
 /// everything from place on is done once more. Writes nothing.
-Outcome<Linked> link_composition(const std::string& file, Timings& timings);
+Outcome<Linked> link_composition(const std::string& file, const ToolchainLimits& limits, Timings& timings);
 
 }  // namespace pipelink

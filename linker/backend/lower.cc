@@ -16,8 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr ChildLimits kLimits{600, std::uint64_t{16} << 30};
-
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
@@ -137,10 +135,10 @@ std::string newer_input(const LowerRequest& request, const NvJitLink& api) {
   return {};
 }
 
-std::string load_and_link(const Receive& receive) {
+std::string load_and_link(const ChildLimits& limits, const Receive& receive) {
   // NVRTC works in a process of its own while nvJitLink loads and reads the packages: both spend their first
   // time on page faults, which threads of one process would queue for.
-  Child compiler(kLimits, load_and_compile);
+  Child compiler(limits, load_and_compile);
   NvJitLink api;
   std::string error;
   if (!NvJitLink::load(api, error)) return failure("T-TOOLKIT", error);
@@ -219,6 +217,12 @@ Diagnostic tool_error(const LowerRequest& request, const std::string& clause, st
 
 // ---- in the linker
 
+std::unique_ptr<Child> start(const ToolchainLimits& limits) {
+  const ChildLimits of_child{limits.seconds, limits.memory_bytes};
+  return std::make_unique<Child>(
+      of_child, [of_child](const Receive& receive) { return load_and_link(of_child, receive); });
+}
+
 Outcome<Lowered> lower_to(Child& toolchain, const LowerRequest& request, Product product) {
   toolchain.send(request_bytes(request, product));
   const ChildResult child = toolchain.wait();
@@ -263,7 +267,7 @@ Outcome<Lowered> lower_to(Child& toolchain, const LowerRequest& request, Product
 
 }  // namespace
 
-Toolchain::Toolchain() : ready_(std::make_unique<Child>(kLimits, load_and_link)) {}
+Toolchain::Toolchain(const ToolchainLimits& limits) : limits_(limits), ready_(start(limits)) {}
 
 Toolchain::~Toolchain() = default;
 
@@ -279,7 +283,7 @@ Outcome<std::string> Toolchain::lower_to_ptx(const LowerRequest& request) {
 }
 
 std::unique_ptr<Child> Toolchain::next() {
-  return ready_ != nullptr ? std::move(ready_) : std::make_unique<Child>(kLimits, load_and_link);
+  return ready_ != nullptr ? std::move(ready_) : start(limits_);
 }
 
 ToolchainStatus toolchain_status() {

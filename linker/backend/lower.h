@@ -2,6 +2,7 @@
 // ends the child, never the linker.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,12 +35,17 @@ struct Lowered {
   double peak_mib = 0;  ///< memory of the process with nvJitLink
 };
 
-/// NVRTC and nvJitLink in processes of their own, with limits of time (600 s) and of address space (16 GiB).
-/// They begin to load the vendor's libraries when this is constructed, which takes longer than to read, check
-/// and place a composition.
+/// What a process with one of the vendor's libraries may use.
+struct ToolchainLimits {
+  unsigned seconds = 600;                                ///< from the request to the answer
+  std::uint64_t memory_bytes = std::uint64_t{16} << 30;  ///< of address space
+};
+
+/// NVRTC and nvJitLink in processes of their own, with limits. They begin to load the vendor's libraries when
+/// this is constructed, which takes longer than to read, check and place a composition.
 class Toolchain {
  public:
-  Toolchain();
+  explicit Toolchain(const ToolchainLimits& limits = {});
   ~Toolchain();
 
   /// T-TOOLKIT, T-NVRTC, T-NVJITLINK, T-CHILD (with the signal or the limit, and the inputs); L-TOOLKIT.
@@ -51,6 +57,7 @@ class Toolchain {
  private:
   std::unique_ptr<Child> next();
 
+  ToolchainLimits limits_;
   std::unique_ptr<Child> ready_;  ///< for the next request
 };
 

@@ -119,7 +119,8 @@ int pack(const Common& common, const PackOptions& options) {
 
 int link(const Common& common, const LinkArguments& arguments) {
   Timings timings;
-  Outcome<Linked> linked = link_composition(arguments.composition, timings);
+  Outcome<Linked> linked = link_composition(
+      arguments.composition, {arguments.seconds, std::uint64_t{arguments.memory_mib} << 20}, timings);
   if (!linked) return finish(common, linked.diagnostics);
   const Composition& composition = linked->checked.composition;
   const MapTexts map = map_texts(*linked);

@@ -24,7 +24,9 @@ int pack(const Common& common, const PackOptions& options);
 struct LinkArguments {
   std::string composition;
   std::string output = ".";
-  std::string timings;  ///< a file for them; empty: none
+  std::string timings;           ///< a file for them; empty: none
+  unsigned seconds = 600;        ///< for the vendor's compiler and linker
+  unsigned memory_mib = 16'384;  ///< of address space, for each of them
   bool quiet = false;
 };
 int link(const Common& common, const LinkArguments& arguments);

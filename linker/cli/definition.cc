@@ -167,6 +167,16 @@ Environment:
       ->capture_default_str();
   command->add_option("--timings", a.link.timings, "Write the milliseconds that each pass took, as JSON")
       ->type_name("FILE");
+  command
+      ->add_option("--seconds", a.link.seconds,
+                   "End the vendor's compiler and linker after this time: T-CHILD")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 86'400U))
+      ->capture_default_str();
+  command->add_option("--memory", a.link.memory_mib, "Address space that each of them may have, in MiB")
+      ->type_name("N")
+      ->check(CLI::Range(512U, 1'048'576U))
+      ->capture_default_str();
   command->add_flag("--quiet", a.link.quiet, "Do not print the summary");
   add_list_files(command, a);
   command->callback([&a] {

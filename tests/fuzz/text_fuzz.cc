@@ -1,11 +1,14 @@
-// Texts that packages and objects carry: records, contracts, expressions, layouts, PTX. What is read is
-// written and read again.
+// Texts that packages, objects and users bring: records, contracts, expressions, layouts, PTX, placement
+// instances, compositions, launch descriptions. What is read is written and read again.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
+#include "linker/compose/composition_file.h"
+#include "linker/place/instance_format.h"
+#include "linker/place/solve.h"
 #include "packager/capture/ptx.h"
 #include "packager/contract/expression.h"
 #include "packager/contract/json.h"
@@ -55,13 +58,22 @@ void layout(std::string_view text) {
   if (!same_function(*parsed, *parsed)) std::abort();
 }
 
+void instance(std::string_view text) {
+  const Outcome<place::Problem> problem = place::parse_instance(text, "fuzz.pl");
+  if (!problem) return;
+  if (!place::parse_instance(place::write_instance(*problem), "fuzz.pl")) std::abort();
+  if (problem->buffers.size() > 40) return;
+  const Outcome<place::Solution> solution = place::solve(*problem, 2'000);
+  if (!solution && solution.diagnostics.empty()) std::abort();
+}
+
 }  // namespace
 
 /// The first byte chooses the kind of text.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 5) {
+  switch (data[0] % 8) {
     case 0:
       records(text);
       break;
@@ -76,6 +88,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 4:
       parse_ptx(text, "fuzz");
+      break;
+    case 5:
+      instance(text);
+      break;
+    case 6:
+      parse_composition(text, "fuzz.json");
+      break;
+    case 7:
+      parse_launch(std::string(text));
       break;
   }
   return 0;
