@@ -109,7 +109,7 @@ class Bench:
         return package.name.split(".")[0]
 
     def source_of(self, component):
-        return next((self.source / "components" / component).rglob(f"{component}.cu"))
+        return next(self.source.rglob(f"{component}.cu"))
 
     def time_pack(self, package):
         plan = package.with_name(package.name + ".plan").read_text().splitlines()

@@ -1,7 +1,7 @@
-"""The generated pages: commands, clauses, annotations and the tool's help.
+"""The generated pages: commands, clauses, annotations, the tool's help and the demonstration's results.
 
 Each is read from the one place where it is written: the `.rst` blocks of cmake/PipeLink*.cmake, `pipelink explain`, the
-`///` comments of the authoring headers, and `pipelink --help`.
+`///` comments of the authoring headers, `pipelink --help`, and what compositions/expert_mixture recorded.
 """
 import json
 import re
@@ -264,8 +264,48 @@ def write_help(tool, folder):
         (folder / f"{name}.inc").write_text(code("none", text))
 
 
+# ---- the demonstration
+
+
+def one_of_each(runs):
+    return "; ".join(dict.fromkeys(runs)).replace(":", ",", 1) if runs else ""
+
+
+def write_demonstration(root, folder):
+    """The results of compositions/expert_mixture: a table, and each change with what was said to it."""
+    results = json.loads((root / "compositions" / "expert_mixture" / "results" / "nvidia-h200.json").read_text())
+    unchanged, *changed = results["cases"]
+    text = "Nothing of this was run on a GPU yet.\n\n"
+    if results["device"]:  # a kernel of other code than was run then says so
+        text = (f"Run on an {results['device']} (driver {results['driver']}, CUDA {results['toolkit']}) on {results['date']}, at commit "
+                f"``{results['commit']}``.\n\n")
+    rows = [["One owner's change", "Vendor's linker", "Linked by symbol, run", "PipeLink"],
+            ["none", unchanged["by_symbol"]["linker"], one_of_each(unchanged["by_symbol"]["runs"]),
+             "linked; run: " + one_of_each(unchanged["pipelink"]["runs"])]]
+    for case in changed:
+        refused = case["pipelink"].get("message")
+        rows.append([f"``{case['owner']}`` {case['what']}", case["by_symbol"]["linker"], one_of_each(case["by_symbol"]["runs"]),
+                     f":doc:`{case['pipelink']['verdict']} <clauses/{case['pipelink']['verdict']}>`" if refused else
+                     f"linked with the others' packages as they were; run: {one_of_each(case['pipelink']['runs'])}"])
+    text += ".. list-table::\n   :header-rows: 1\n   :widths: 32 14 27 27\n\n"
+    text += "".join(f"   {'*' if i == 0 else ' '} - {cell}\n" for row in rows for i, cell in enumerate(row)) + "\n"
+    for case in changed:
+        text += heading(f"{case['owner']}: {case['name'].replace('_', ' ')}", "-")
+        text += f"``{case['owner']}`` {case['what']} (``{case['owner']}.cu``, line {case['line']}):\n\n"
+        text += code("diff", f"- {case['old']}\n+ {case['new']}")
+        text += f"By symbol: {case['by_symbol']['linker']}; run: {one_of_each(case['by_symbol']['runs'])}.\n\n"
+        if "message" in case["pipelink"]:
+            text += f"``{case['pipelink']['command']}`` refuses it:\n\n" + code("none", case["pipelink"]["message"])
+        else:
+            text += (f"PipeLink links the new package of ``{case['owner']}`` with the others' packages as they were; "
+                     f"run: {one_of_each(case['pipelink']['runs'])}.\n\n")
+    folder.mkdir()
+    (folder / "results.inc").write_text(text)
+
+
 def write_all(root, tool, folder):
     write_commands(root, folder / "commands")
     write_clauses(root, tool, folder / "clauses")
     write_annotations(root, folder / "annotations.rst")
     write_help(tool, folder / "help")
+    write_demonstration(root, folder / "demonstration")

@@ -16,6 +16,8 @@
 
 #include "device.h"
 
+extern "C" const unsigned char reference_image[];  // reference.cu, compiled
+
 namespace {
 
 constexpr double kTolerance = 2e-3;  // ‖out − ref‖ / ‖ref‖; rounding to bfloat16 alone gives 1.7e-3
@@ -213,7 +215,7 @@ class Check {
   }
 
   Options options_;
-  runner::Device device_;  // before what lives in its context
+  runner::Device device_{reference_image};  // before what lives in its context
   std::size_t rows_;
   pipelink::Kernel kernel_;
   std::vector<pipelink::Kernel> control_;  // one or none

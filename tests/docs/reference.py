@@ -138,7 +138,8 @@ def check_generated(generate, root, tool):
         generate.write_all(root, tool, folder)
         made = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
         annotations = (folder / "annotations.rst").read_text()
-    wanted = {f"clauses/{clause['id']}.rst" for clause in generate.clauses(tool)} | {"clauses/index.rst", "commands/index.rst"}
+    wanted = {f"clauses/{clause['id']}.rst" for clause in generate.clauses(tool)} | {"clauses/index.rst", "commands/index.rst",
+                                                                                             "demonstration/results.inc"}
     wanted |= {f"help/{name}.inc" for name in ["pipelink", *generate.subcommands(tool)]}
     defined = set(re.findall(r"^#define (PIPELINK_(?!DETAIL)\w+)\(", (root / "packager/sdk/include/pipelink/component.h").read_text(),
                              re.MULTILINE))

@@ -4,8 +4,6 @@
 
 #include <stdexcept>
 
-extern "C" const unsigned char reference_image[];
-
 namespace runner {
 
 namespace {
@@ -27,6 +25,7 @@ struct Driver {
   int (*cuMemFree_v2)(std::uint64_t);
   int (*cuMemsetD8_v2)(std::uint64_t, unsigned char, std::size_t);
   int (*cuMemcpyDtoH_v2)(void*, std::uint64_t, std::size_t);
+  int (*cuMemcpyHtoD_v2)(std::uint64_t, const void*, std::size_t);
   int (*cuLaunchKernel)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
                         void**, void**);
 };
@@ -55,6 +54,7 @@ Driver load_driver() {
   FIND(cuMemFree_v2);
   FIND(cuMemsetD8_v2);
   FIND(cuMemcpyDtoH_v2);
+  FIND(cuMemcpyHtoD_v2);
   FIND(cuLaunchKernel);
 #undef FIND
   return driver;
@@ -77,19 +77,19 @@ struct Device::State {
   }
 };
 
-Device::Device() : state_(std::make_unique<State>()) {
+Device::Device(const void* image) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.check(s.driver.cuInit(0), "no usable GPU");
   s.check(s.driver.cuDeviceGet(&s.device, 0), "no usable GPU");
   s.check(s.driver.cuDevicePrimaryCtxRetain(&s.context, s.device), "cannot use the GPU");
   s.check(s.driver.cuCtxSetCurrent(s.context), "cannot use the GPU");
-  s.check(s.driver.cuModuleLoadData(&s.module, reference_image), "cannot load the reference");
+  if (image) s.check(s.driver.cuModuleLoadData(&s.module, image), "cannot load the kernels");
 }
 
 Device::~Device() {
   State& s = *state_;
   for (const std::uint64_t a : s.allocations) s.driver.cuMemFree_v2(a);
-  s.driver.cuModuleUnload(s.module);
+  if (s.module) s.driver.cuModuleUnload(s.module);
   s.driver.cuDevicePrimaryCtxRelease_v2(s.device);
 }
 
@@ -112,6 +112,10 @@ void Device::set(std::uint64_t to, unsigned char value, std::size_t bytes) {
 
 void Device::read(void* to, std::uint64_t from, std::size_t bytes) {
   state_->check(state_->driver.cuMemcpyDtoH_v2(to, from, bytes), "cannot read memory");
+}
+
+void Device::write(std::uint64_t to, const void* from, std::size_t bytes) {
+  state_->check(state_->driver.cuMemcpyHtoD_v2(to, from, bytes), "cannot write memory");
 }
 
 void Device::synchronize() {

@@ -1,4 +1,4 @@
-// The runner's access to the GPU: the CUDA driver, loaded when it is first wanted, in the device's primary
+// A runner's access to the GPU: the CUDA driver, loaded when it is first wanted, in the device's primary
 // context.
 #pragma once
 
@@ -13,7 +13,8 @@ namespace runner {
 /// A failed call throws std::runtime_error with the driver's text.
 class Device {
  public:
-  Device();
+  /// `image`: a cubin or fatbin with the kernels that `run` launches, or null.
+  explicit Device(const void* image);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -22,9 +23,10 @@ class Device {
   std::uint64_t allocate(std::size_t bytes);  ///< freed with the device
   void set(std::uint64_t to, unsigned char value, std::size_t bytes);
   void read(void* to, std::uint64_t from, std::size_t bytes);
+  void write(std::uint64_t to, const void* from, std::size_t bytes);
   void synchronize();
 
-  /// A kernel of reference.cu, on the default stream. Arguments are passed by value.
+  /// A kernel of the image, on the default stream. Arguments are passed by value.
   template <class... A>
   void run(const char* kernel, unsigned grid_x, unsigned grid_y, unsigned threads, A... arguments) {
     void* pointers[] = {&arguments...};
