@@ -123,7 +123,7 @@ class Builder:
         source.write_text(text.replace(change["old"], change["new"]))
         must([self.options.nvcc, "-std=c++20", "-rdc=true", "-fatbin", "--compress-mode=none", "-Xcicc", "-O0",
               "--generate-code=arch=compute_90a,code=[compute_90a,lto_90a]", "-I", self.options.sdk, "-I", HERE,
-              f"-Xcompiler=-fmacro-prefix-map={folder}=compositions/{NAME}", "-o", object_file, source])
+              "-o", object_file, source])
         done = run_tool([self.options.pipelink, "pack", "--name", owner, "--version", "2.0.0", "--arch", ARCH, "-o", package,
                          object_file])
         return package if done.returncode == 0 else None, done
@@ -157,8 +157,9 @@ class Builder:
         base = folder / f"{NAME}.{ARCH}"
         self.files[f"{name}.pipelink.cubin"] = base.with_name(base.name + ".cubin").read_bytes()
         self.files[f"{name}.pipelink.launch"] = base.with_name(base.name + ".launch").read_bytes()
+        link_map = json.loads(base.with_name(base.name + ".map.json").read_text())
         return {"verdict": "linked", "text_sha256": self.text_digest(self.files[f"{name}.pipelink.cubin"]),
-                "packages": {i["component"]: i["sha256"] for i in json.loads(base.with_name(base.name + ".map.json").read_text())["inputs"]}}
+                "packages": {package["component"]: package["sha256"] for package in link_map["inputs"]}}
 
     def case(self, change):
         name = change["name"].replace(" ", "_") if change else "unchanged"
