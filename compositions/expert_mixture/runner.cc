@@ -101,24 +101,28 @@ struct Layer {
 
   std::vector<double> reference() const {
     std::vector<double> out(tokens.size());
-    for (unsigned e = 0; e < kExperts; ++e)
-      for (unsigned i = first[e]; i < first[e + 1]; ++i) {
-        const float* x = &tokens[order[i] * kHidden];
-        const float* up = &gate_up[std::size_t{e} * 2 * kInner * kHidden];
+    for (std::size_t e = 0; e < kExperts; ++e)
+      for (std::size_t i = first[e]; i < first[e + 1]; ++i) {
+        const std::size_t token = order[i];
+        const float* x = &tokens[token * kHidden];
         double inner[kInner];
-        for (unsigned c = 0; c < kInner; ++c) {
-          const double gate = std::inner_product(x, x + kHidden, up + c * kHidden, 0.0, std::plus<double>(),
-                                                 std::multiplies<double>());
-          inner[c] = gate / (1 + std::exp(-gate)) *
-                     std::inner_product(x, x + kHidden, up + (kInner + c) * kHidden, 0.0, std::plus<double>(),
-                                        std::multiplies<double>());
+        for (std::size_t c = 0; c < kInner; ++c) {
+          const double gate = dot(x, &gate_up[(2 * e * kInner + c) * kHidden], kHidden);
+          const double up = dot(x, &gate_up[((2 * e + 1) * kInner + c) * kHidden], kHidden);
+          inner[c] = gate / (1 + std::exp(-gate)) * up;
         }
-        for (unsigned c = 0; c < kHidden; ++c)
-          out[order[i] * kHidden + c] =
-              scale[order[i]] * std::inner_product(inner, inner + kInner, &down[(e * kHidden + c) * kInner],
-                                                   0.0, std::plus<double>(), std::multiplies<double>());
+        for (std::size_t c = 0; c < kHidden; ++c)
+          out[token * kHidden + c] = scale[token] * dot(inner, &down[(e * kHidden + c) * kInner], kInner);
       }
     return out;
+  }
+
+ private:
+  template <class T>
+  static double dot(const T* a, const float* b, unsigned size) {
+    double sum = 0;
+    for (unsigned i = 0; i < size; ++i) sum += static_cast<double>(a[i]) * b[i];
+    return sum;
   }
 };
 
