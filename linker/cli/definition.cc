@@ -1,5 +1,10 @@
 #include "linker/cli/definition.h"
 
+#include <fmt/format.h>
+
+#include <functional>
+#include <string>
+
 #include "linker/cli/files.h"
 #include "linker/cli/tool_model.h"
 #include "linker/version.h"
@@ -40,6 +45,16 @@ class Formatter : public CLI::Formatter {
 std::string is_natural(const std::string& number) {
   const bool digits = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
   return digits ? "" : "'" + number + "' is no whole number from 0";
+}
+
+/// CLI11's own range would be shown beside the option's name.
+std::function<std::string(const std::string&)> whole_number(long least, long most) {
+  return [least, most](const std::string& number) -> std::string {
+    if (is_natural(number).empty() && number.size() < 10 && std::stol(number) >= least &&
+        std::stol(number) <= most)
+      return "";
+    return fmt::format("'{}' is no whole number from {} to {}", number, least, most);
+  };
 }
 
 /// An empty name would mean the root of the file system.
@@ -169,13 +184,13 @@ Environment:
       ->type_name("FILE");
   command
       ->add_option("--seconds", a.link.seconds,
-                   "End the vendor's compiler and linker after this time: T-CHILD")
-      ->type_name("N")
-      ->check(CLI::Range(1U, 86'400U))
+                   "End the vendor's compiler and linker after this time (T-CHILD)")
+      ->type_name("SECONDS")
+      ->check(whole_number(1, 86'400))
       ->capture_default_str();
   command->add_option("--memory", a.link.memory_mib, "Address space that each of them may have, in MiB")
-      ->type_name("N")
-      ->check(CLI::Range(512U, 1'048'576U))
+      ->type_name("MIB")
+      ->check(whole_number(512, 1'048'576))
       ->capture_default_str();
   command->add_flag("--quiet", a.link.quiet, "Do not print the summary");
   add_list_files(command, a);
