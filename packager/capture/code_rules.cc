@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "packager/base/demangle.h"
 
@@ -41,6 +43,10 @@ class Rules {
         set_registers(i);
       else if (op.starts_with("tcgen05.alloc") || op.starts_with("tcgen05.dealloc"))
         columns(i);
+      else if (op.starts_with("setp.") || op.starts_with("add."))
+        threads(i);
+      else if (op.starts_with("wgmma.mma"))
+        warpgroup(i);
       if (op.starts_with("mbarrier.") && !op.starts_with("mbarrier.fence")) mbarrier(i);
       addresses(i);
       if (op.starts_with("mapa") || has(op, ".multicast::cluster") || has(op, ".cta_group::2"))
@@ -111,6 +117,40 @@ class Rules {
     found(kKind, i);
   }
 
+  void threads(const PtxInstruction& i) {
+    static constexpr Kind kKind{"P-THREAD", "takes a thread's number in the block for its own",
+                                "the linker places the role's warps in the block, and other roles are there "
+                                "too: threadIdx.x counts the threads of "
+                                "all roles, and blockDim.x is the number of all",
+                                "use role.thread(self), role.warp(self) and the number of threads that "
+                                "PIPELINK_ROLE states; threadIdx.x % 32 and "
+                                "% 128 tell the threads of a warp and of a warpgroup from each other"};
+    std::string of;
+    for (const PtxOperand& operand : i.operands) {
+      const std::string& thread = operand.origin.thread;
+      const char* name = thread == "%tid.x" ? "threadIdx.x" : thread == "%ntid.x" ? "blockDim.x" : "";
+      if (*name != '\0')
+        of += fmt::format("{}{} is of {}", of.empty() ? ", where " : ", ", operand.text, name);
+    }
+    found(kKind, i, of);
+  }
+
+  void warpgroup(const PtxInstruction& i) {
+    const auto role = std::find_if(contract_.roles.begin(), contract_.roles.end(), [&](const auto& r) {
+      return i.function == fmt::format("{}role__{}", prefix_, r.name);
+    });
+    if (role == contract_.roles.end() || (role->warps % 4 == 0 && role->align_warps % 4 == 0)) return;
+    if (!warpgroups_.insert(role->name).second) return;
+    findings_.push_back(make_error(
+        "P-COUNT", fmt::format("role {} uses wgmma in a part of a warpgroup", role->name),
+        {{file_, i.opcode, {}},
+         {contract_.component,
+          fmt::format("role {} has {} warps, aligned to {}", role->name, role->warps, role->align_warps),
+          role->where}},
+        "wgmma takes all 4 warps of a warpgroup, which begins at a warp that is a multiple of 4",
+        fmt::format("state .warps = {}, .align_warps = 4", (role->warps + 3) / 4 * 4)));
+  }
+
   void mbarrier(const PtxInstruction& i) {
     static constexpr Kind kKind{
         "P-MBARRIER", "initialises or ends an mbarrier",
@@ -158,6 +198,9 @@ class Rules {
         "the linker places the memory of all components, and what lies at a fixed address belongs to another "
         "claim",
         "claim PIPELINK_BUFFER(name, .bytes = …) and use name.address(self) or name.data<T>(self)"};
+    static constexpr Kind kColumns{
+        "P-OFFSET", kKind.title, kKind.reason,
+        "claim PIPELINK_TENSOR_MEMORY(name, .columns = …) and use name.address(self)"};
     const std::string_view op = i.opcode;
     const bool matrix =
         op.starts_with("wgmma.mma") || op.starts_with("tcgen05.mma") || op.starts_with("tcgen05.cp");
@@ -174,7 +217,7 @@ class Rules {
     if (!any) return;
     ++addresses_.seen;
     if (fixed)
-      found(kKind, i);
+      found(op.starts_with("tcgen05.ld") || op.starts_with("tcgen05.st") ? kColumns : kKind, i);
     else if (untraced)
       ++addresses_.untraced;
   }
@@ -192,10 +235,10 @@ class Rules {
     return only;
   }
 
-  void found(const Kind& kind, const PtxInstruction& i) {
+  void found(const Kind& kind, const PtxInstruction& i, const std::string& more = {}) {
     auto& [used, texts] = places_[{kind.clause, i.function}];
     used = &kind;
-    ++texts[i.text()];
+    ++texts[i.text() + more];
   }
 
   Diagnostics report() {
@@ -224,6 +267,7 @@ class Rules {
   /// (clause, function) → kind, and text → how often
   std::map<std::pair<std::string, std::string>, std::pair<const Kind*, std::map<std::string, int>>> places_;
   Diagnostics findings_;
+  std::set<std::string> warpgroups_;  ///< roles that were reported
   CodeSubject barriers_{"hardware barriers", 0, 0, {}},
       addresses_{"addresses of shared and tensor memory", 0, 0, {}}, mbarriers_{"mbarriers", 0, 0, {}},
       registers_{"setmaxnreg", 0, 0, {}}, columns_{"allocations of tensor memory", 0, 0, {}},

@@ -19,7 +19,8 @@ struct CodeSubject {
 };
 
 struct CodeReport {
-  Diagnostics findings;  ///< P-BARRIER, P-OFFSET, P-COUNT, P-MBARRIER, P-SETMAXNREG, P-COLUMNS, P-CLUSTER
+  Diagnostics
+      findings;  ///< P-BARRIER, P-OFFSET, P-COUNT, P-MBARRIER, P-SETMAXNREG, P-COLUMNS, P-CLUSTER, P-THREAD
   std::vector<CodeSubject> subjects;  ///< always the same ones, in the same order
 };
 

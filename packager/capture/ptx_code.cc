@@ -164,6 +164,15 @@ std::optional<std::int64_t> number(std::string_view text) {
   return negative ? -whole : whole;
 }
 
+/// Whether the result still tells one thread of the block from another as the operand does. Low bits alone do
+/// not: they are the same in every warpgroup.
+bool keeps_thread(std::string_view opcode, const std::optional<std::int64_t>& with) {
+  static constexpr std::array<std::string_view, 7> kKeep{"mov.", "cvt.", "shfl.", "shr.",
+                                                         "div.", "add.", "sub."};
+  constexpr std::int64_t kHighestBit = 512;  // of a thread's number
+  return begins_with_any(opcode, kKeep) || (opcode.starts_with("and.") && with && (*with & kHighestBit) != 0);
+}
+
 class Flow {
  public:
   explicit Flow(std::string_view body) : code_(parse(body)) {
@@ -179,7 +188,7 @@ class Flow {
   std::vector<PtxInstruction> notable(std::string_view function) const {
     std::vector<PtxInstruction> out;
     for (const Statement& s : code_.statements) {
-      if (!is_of_contracts(s.opcode)) continue;
+      if (!is_of_contracts(s.opcode) && !(settled_ && is_of_threads(s))) continue;
       PtxInstruction instruction{std::string(function), std::string(s.opcode), {}};
       for (const std::string_view operand : s.operands) {
         PtxOperand use{std::string(operand), origin_of(operand, s.scope)};
@@ -193,6 +202,18 @@ class Flow {
 
  private:
   static constexpr int kRounds = 64;
+
+  /// "setp.eq.u32 %p1, %tid.x, 0", "add.s32 %r2, %r1, %ntid.x"
+  bool is_of_threads(const Statement& s) const {
+    const bool compares = s.opcode.starts_with("setp."), steps = s.opcode.starts_with("add.");
+    if ((!compares && !steps) || s.operands.size() != 3) return false;
+    const PtxOrigin a = origin_of(s.operands[1], s.scope), b = origin_of(s.operands[2], s.scope);
+    for (const auto& [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+      if (one->thread == "%ntid.x" && !other->only_constants()) return true;
+      if (compares && one->thread == "%tid.x" && other->only_constants()) return true;
+    }
+    return false;
+  }
 
   /// Words of an operand: "[%r1+8]" has %r1 and 8.
   static void words(std::string_view operand, const auto& use) {
@@ -221,6 +242,7 @@ class Flow {
         one = found->second;
       } else if (word.front() == '%' && !is_digit(word.back())) {  // %tid.x
         one.unknown = true;
+        if (word == "%tid.x" || word == "%ntid.x") one.thread = word;
       } else if (word.front() != '%') {
         one.from.emplace(word);
       }
@@ -241,8 +263,10 @@ class Flow {
     into.unknown |= more.unknown;
     into.from.insert(more.from.begin(), more.from.end());
     if (into.value != more.value) into.value.reset();
+    if (into.thread != more.thread) into.thread.clear();
     return before.constants != into.constants || before.unknown != into.unknown ||
-           before.from.size() != into.from.size() || before.value != into.value;
+           before.from.size() != into.from.size() || before.value != into.value ||
+           before.thread != into.thread;
   }
 
   bool set(std::string_view target, std::size_t scope, const PtxOrigin& origin) {
@@ -287,8 +311,16 @@ class Flow {
       }
       if (!s.opcode.starts_with("mov") && !s.opcode.starts_with("cvt")) origin.value.reset();
       if (first) return false;  // of registers that nothing has set yet
+      origin.thread = thread_of(s);
     }
     return set(s.operands[0], s.scope, origin);
+  }
+
+  std::string thread_of(const Statement& s) const {
+    PtxOrigin from = origin_of(s.operands[1], s.scope), with;
+    if (s.operands.size() > 2) with = origin_of(s.operands[2], s.scope);
+    const bool alone = s.operands.size() == 2 || with.only_constants();
+    return alone && keeps_thread(s.opcode, with.value) ? std::move(from.thread) : std::string();
   }
 
   using Key = std::pair<std::size_t, std::string_view>;  ///< the scope that declares a register, and its name

@@ -18,6 +18,7 @@ struct PtxOrigin {
   std::set<std::string, std::less<>>
       from;                           ///< functions whose results, and variables whose addresses, it is of
   std::optional<std::int64_t> value;  ///< if it is one number, unchanged
+  std::string thread;  ///< "%tid.x", "%ntid.x": if it is that, also moved, divided, or handed round a warp
 
   bool only_constants() const { return constants && !unknown && from.empty(); }
 };
@@ -36,7 +37,8 @@ struct PtxInstruction {
 };
 
 /// The instructions of a body in order: those on barriers, mbarriers, shared and tensor memory, clusters,
-/// asynchronous copies, matrix units, registers, and waits on global memory.
+/// asynchronous copies, matrix units, registers, waits on global memory, and those that compare the thread's
+/// number in the block with a number or step by the number of threads.
 std::vector<PtxInstruction> ptx_code(std::string_view function, std::string_view body);
 
 }  // namespace pipelink

@@ -255,6 +255,35 @@ TEST_CASE("operands are followed to where they come from") {
     ptx_code("f", damaged);
 }
 
+TEST_CASE("a thread's number in the block") {
+  const auto seen = [](std::string_view body) { return ptx_code("f", body).size(); };
+  // threadIdx.x == 0, threadIdx.x / 128 == 1 handed round the warp, (threadIdx.x & -32) == 64, a loop from
+  // threadIdx.x
+  CHECK(seen("mov.u32 %r1, %tid.x;\nsetp.ne.s32 %p1, %r1, 0;") == 1);
+  CHECK(seen("mov.u32 %r1, %tid.x;\nshr.u32 %r2, %r1, 7;\nshfl.sync.idx.b32 %r3|%p1, %r2, 0, 31, -1;\n"
+             "setp.eq.s32 %p2, %r3, 1;") == 1);
+  CHECK(seen("mov.u32 %r1, %tid.x;\nand.b32 %r2, %r1, -32;\nsetp.eq.s32 %p2, %r2, 64;") == 1);
+  CHECK(
+      seen("mov.u32 %r1, %tid.x;\n$L:\nadd.s32 %r1, %r1, 128;\nsetp.lt.u32 %p1, %r1, 1024;\n@%p1 bra $L;") ==
+      1);
+  // i += blockDim.x, threadIdx.x == blockDim.x - 1
+  CHECK(seen("ld.param.u32 %r1, [f_param_0];\nmov.u32 %r2, %ntid.x;\nadd.s32 %r1, %r1, %r2;") == 1);
+  CHECK(
+      seen(
+          "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ntid.x;\nadd.s32 %r3, %r2, -1;\nsetp.eq.s32 %p1, %r1, %r3;") ==
+      1);
+  // Of a warp, of a warpgroup, by a handle, and what only looks like it
+  CHECK(seen("mov.u32 %r1, %tid.x;\nand.b32 %r2, %r1, 31;\nsetp.eq.s32 %p1, %r2, 0;") == 0);
+  CHECK(seen("mov.u32 %r1, %tid.x;\nrem.u32 %r2, %r1, 128;\nsetp.lt.u32 %p1, %r2, 64;") == 0);
+  CHECK(seen("mov.u32 %r1, %tid.x;\nshr.u32 %r2, %r1, 5;\nand.b32 %r3, %r2, 3;\nsetp.eq.s32 %p1, %r3, 0;") ==
+        0);
+  CHECK(seen("mov.u32 %r1, %tid.x;\n{ call.uni (retval0), pl__c__role__r__warp, ( param0 );\nld.param.b32 "
+             "%r2, [retval0];\n}\n"
+             "shl.b32 %r3, %r2, 5;\nsub.s32 %r4, %r1, %r3;\nsetp.eq.s32 %p1, %r4, 0;") == 0);
+  CHECK(seen("mov.u32 %r1, %tid.y;\nsetp.eq.s32 %p1, %r1, 0;") == 0);
+  CHECK(seen("mov.u32 %r1, %tid.x;\n@%p1 mov.u32 %r1, 7;\nsetp.eq.s32 %p2, %r1, 0;") == 0);
+}
+
 TEST_CASE("a contract is captured") {
   contract::Contract sample = test::sample_contract();
   Outcome<Captured> captured = capture_bytes({test::object(sample)});
