@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -160,12 +161,20 @@ bool wants_colour(int file_descriptor) {
 }
 
 std::string render_text(const Diagnostics& diagnostics, bool colour) {
+  constexpr int kShown = 20;  // of one severity and clause
   std::string out;
+  std::map<std::pair<Severity, std::string>, int> counts;
   for (const Diagnostic& diagnostic : diagnostics) {
+    if (++counts[{diagnostic.severity, diagnostic.clause}] > kShown) continue;
     if (!out.empty()) out += '\n';
     add_text(out, diagnostic, colour);
   }
-  return out;
+  std::string more;
+  for (const auto& [kind, count] : counts)
+    if (count > kShown)
+      more += fmt::format("and {} more of {}[{}]; --format json shows all\n", count - kShown,
+                          severity_name(kind.first), kind.second);
+  return more.empty() ? out : out + '\n' + more;
 }
 
 std::string render_json(const Diagnostics& diagnostics) {

@@ -22,7 +22,7 @@ bool wants_colour(int file_descriptor);
 ///       gemm: 2 warpgroups of 248 each (gemm.cu:31)
 ///       = reason: 2 * 248 + 40 = 536, the block has 504
 ///       = help: lower registers_max of role consumer
-/// One empty line between diagnostics.
+/// One empty line between diagnostics. Twenty of one severity and clause, and how many more there are.
 std::string render_text(const Diagnostics& diagnostics, bool colour = false);
 
 /// {"diagnostics":[{"severity","clause","title","facts":[{"owner","text","file","line"}],"reason","help"}]}
