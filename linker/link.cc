@@ -56,7 +56,7 @@ Outcome<Checked> check_with(Composition composition, const RegisterNeeds& needs,
   out.composition = std::move(composition);
 
   // After this: every import has one export, every fact one owner and a value.
-  Outcome<Bindings> bound = bind(out.composition);
+  Outcome<Bindings> bound = bind(out.composition, holds);
   if (!bound) return bound.diagnostics;
   out.bindings = take(std::move(bound), kept);
 

@@ -1,10 +1,13 @@
+#include <set>
+#include <utility>
+
 #include "linker/bind/passes.h"
 #include "linker/bind/words.h"
 
 namespace pipelink {
 namespace binding {
 
-void report_isolated(const Composition& composition, const Bindings& bindings, Diagnostics& faults) {
+void report_isolated(const Composition& composition, const Bindings& bindings, Faults& faults) {
   const std::size_t count = composition.instances.size();
   if (count < 2) return;
   std::vector<bool> bound(count);
@@ -40,9 +43,12 @@ void report_isolated(const Composition& composition, const Bindings& bindings, D
 
 }  // namespace binding
 
-Outcome<Bindings> bind(const Composition& composition) {
+namespace {
+
+using binding::Faults;
+
+Bindings settle(const Composition& composition, Faults& faults) {
   Bindings bindings;
-  Diagnostics faults;
   const binding::BindEntries told = binding::resolve_bind(composition, faults);
   const bool calls = binding::settle_callables(composition, told.callables, bindings, faults);
   const bool rings = binding::settle_rings(composition, told.rings, bindings, faults);
@@ -50,18 +56,76 @@ Outcome<Bindings> bind(const Composition& composition) {
   binding::settle_facts(composition, told.facts, calls && rings, bindings, faults);
   binding::apply_set(composition, bindings, faults);
   binding::evaluate_facts(composition, bindings, nullptr, faults);
-  if (has_error(faults)) return faults;
+  return bindings;
+}
+
+/// Tries what the faults propose, one after another.
+class Trials {
+ public:
+  Trials(const Composition& composition, const Judge& judge, const Faults& before)
+      : composition_(composition), judge_(judge) {
+    for (const binding::Fault& f : before.list) before_.insert(key(f.diagnostic));
+  }
+
+  /// The help is the proposals that end this error and bring no other, if there are any.
+  void settle(binding::Fault& fault) {
+    std::vector<std::string> lines;
+    for (const Proposal& proposal : fault.proposals) {
+      if (left_ == 0 || (!lines.empty() && !fault.all)) break;
+      --left_;
+      if (works(proposal, key(fault.diagnostic))) lines.push_back(proposal.help);
+    }
+    if (!lines.empty()) fault.diagnostic.help = binding::joined(lines, " or ");
+  }
+
+ private:
+  using Key = std::pair<std::string, std::string>;  ///< clause, title
+  static Key key(const Diagnostic& d) { return {d.clause, d.title}; }
+
+  bool works(const Proposal& proposal, const Key& goal) const {
+    Composition changed = composition_;
+    proposal.apply(changed);
+    Faults faults;
+    const Bindings bindings = pipelink::settle(changed, faults);
+    for (const binding::Fault& f : faults.list)
+      if (key(f.diagnostic) == goal || !before_.count(key(f.diagnostic))) return false;
+    return !faults.list.empty() || !judge_ || judge_(changed, bindings);
+  }
+
+  const Composition& composition_;
+  const Judge& judge_;
+  std::set<Key> before_;
+  int left_ = 256;  ///< bounds the work, by count
+};
+
+}  // namespace
+
+Outcome<Bindings> bind(const Composition& composition, const Judge& judge) {
+  Faults faults;
+  Bindings bindings = settle(composition, faults);
+  if (!faults.list.empty()) {
+    Trials trials(composition, judge, faults);
+    for (binding::Fault& f : faults.list) trials.settle(f);
+    return faults.diagnostics();
+  }
   binding::report_isolated(composition, bindings, faults);
-  return {std::move(bindings), std::move(faults)};
+  return {std::move(bindings), faults.diagnostics()};
+}
+
+std::optional<Bindings> bind_if_right(const Composition& composition) {
+  Faults faults;
+  Bindings bindings = settle(composition, faults);
+  if (!faults.list.empty()) return std::nullopt;
+  return bindings;
 }
 
 Outcome<Bindings> with_placement(const Composition& composition, const Bindings& bindings,
                                  const RingStages& stages) {
   Bindings placed = bindings;
-  Diagnostics faults;
+  Faults faults;
   binding::evaluate_facts(composition, placed, &stages, faults);
-  if (has_error(faults)) return faults;
-  return {std::move(placed), std::move(faults)};
+  if (!faults.list.empty()) return faults.diagnostics();
+  return placed;
 }
 
 std::map<std::string, std::int64_t> expression_scope(const Composition& composition, const Bindings& bindings,
@@ -72,7 +136,7 @@ std::map<std::string, std::int64_t> expression_scope(const Composition& composit
   if (!stages.empty()) {
     for (const std::size_t v : bindings.fact_of[instance]) {
       if (v == Bindings::npos || !bindings.facts[v].from_placement || source == &placed) continue;
-      Diagnostics ignored;  // with_placement reports them
+      Faults ignored;  // with_placement reports them
       placed = bindings;
       binding::evaluate_facts(composition, placed, &stages, ignored);
       source = &placed;

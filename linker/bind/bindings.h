@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,13 +61,27 @@ inline const PortRef* exporter_of(const std::vector<Binding>& bindings, PortRef 
 /// Depths of the rings by (owner instance, index of its ring).
 using RingStages = std::map<PortRef, std::int64_t>;
 
+/// A change of the composition that could mend an error, tried before it is offered.
+struct Proposal {
+  std::string help;  ///< "SET gemm.tile_m=128"
+  std::function<void(Composition&)> apply;
+};
+
+/// Whether a composition that binds holds in what is judged after bind().
+using Judge = std::function<bool(const Composition&, const Bindings&)>;
+
 /// Settles every import or says why not, with all candidates and the reason each was rejected. Rule: BIND
 /// first; then an export with the import's own name, if there is just one among the other instances; then the
 /// only compatible one. A same-named export that does not fit is an error (of check), never passed over for
 /// another. A ring export that BIND or its name has given to an importer is no candidate for others. A fact
 /// of several owners is that of the owner to which the reader is bound, directly or else through others, if
 /// it is just one.
-Outcome<Bindings> bind(const Composition& composition);
+/// A help line that says BIND, SET or remove was tried: with it this error is gone and no other comes, and
+/// what then binds is right to `judge`.
+Outcome<Bindings> bind(const Composition& composition, const Judge& judge = {});
+
+/// As bind, without a word on why not.
+std::optional<Bindings> bind_if_right(const Composition& composition);
 
 /// `bindings` with the facts that read the placement evaluated. L-FACT-DOMAIN, L-FACT-TYPE, P-EXPRESSION.
 Outcome<Bindings> with_placement(const Composition& composition, const Bindings& bindings,

@@ -18,7 +18,7 @@ bool has_default(const Fact& fact) {
 class FactSettler {
  public:
   FactSettler(const Composition& composition, const Told& told, bool ports_settled, Bindings& bindings,
-              Diagnostics& faults)
+              Faults& faults)
       : composition_(composition),
         told_(told),
         ports_settled_(ports_settled),
@@ -134,47 +134,45 @@ class FactSettler {
     d.facts.push_back(reads(ref));
     std::vector<std::string> all;
     for (const auto& [fact_name, unused] : owners_) all.push_back(fact_name);
-    std::vector<std::string> lines;
+    std::vector<Proposal> proposals;
     for (const std::string& near : near_names(at(ref).name, all)) {
       for (const PortRef o : owners_.at(near)) {
         if (o.instance == ref.instance) continue;
         d.facts.push_back(owns(o));
-        if (at(o).type == at(ref).type) lines.push_back(bind_line(name(ref), name(o)));
+        if (at(o).type == at(ref).type) proposals.push_back(bind_proposal(name(ref), name(o)));
       }
     }
     const bool own = owners_.count(at(ref).name) > 0;
     d.reason =
         "0 " + std::string(own ? "other " : "") + "components of the composition own a fact of this name";
-    d.help = lines.empty()
-                 ? "add the component that owns it, or state a default where " + owner(ref) + " reads it"
-                 : joined(lines, " or ");
-    faults_.push_back(std::move(d));
+    d.help = "add the component that owns it, or state a default where " + owner(ref) + " reads it";
+    faults_.push_back(std::move(d), std::move(proposals), true);
   }
 
   void several(PortRef ref, const std::vector<PortRef>& owners, const std::vector<PortRef>& nearest) {
     Diagnostic d = error("L-FACT-OWNERS", "the fact " + quoted(name(ref)) + " has " +
                                               std::to_string(owners.size()) + " owners");
     d.facts.push_back(reads(ref));
-    std::vector<std::string> lines;
+    std::vector<Proposal> proposals;
     for (const PortRef o : owners) {
       const bool near = std::find(nearest.begin(), nearest.end(), o) != nearest.end();
       const bool bound = near && part_[ref.instance] == part_[o.instance];
       d.facts.push_back(owns(o));
       d.facts.back().text += bound ? "; bound to the reader" : "; not bound to the reader";
-      if (at(o).type == at(ref).type) lines.push_back(bind_line(name(ref), name(o)));
+      if (at(o).type == at(ref).type) proposals.push_back(bind_proposal(name(ref), name(o)));
     }
     const bool any = part_[ref.instance] == part_[nearest.front().instance];
     d.reason = owner(ref) + " is bound to " + std::to_string(any ? nearest.size() : 0) + " of the " +
                std::to_string(owners.size()) + " owners, and only 1 would settle which is meant";
-    d.help = joined(lines, " or ");
-    faults_.push_back(std::move(d));
+    d.help = "name the owner that is meant with BIND";
+    faults_.push_back(std::move(d), std::move(proposals), true);
   }
 
   const Composition& composition_;
   const Told& told_;
   const bool ports_settled_;
   Bindings& bindings_;
-  Diagnostics& faults_;
+  Faults& faults_;
   Edges edges_;
   std::vector<std::size_t> part_;
   std::map<std::string, std::vector<PortRef>> owners_;
@@ -183,7 +181,7 @@ class FactSettler {
 }  // namespace
 
 void settle_facts(const Composition& composition, const Told& told, bool ports_settled, Bindings& bindings,
-                  Diagnostics& faults) {
+                  Faults& faults) {
   FactSettler(composition, told, ports_settled, bindings, faults).run();
 }
 

@@ -5,11 +5,33 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "linker/bind/bindings.h"
 
 namespace pipelink::binding {
+
+/// A diagnostic whose help is still open: its own is what is said if no proposal works.
+struct Fault {
+  Diagnostic diagnostic;
+  std::vector<Proposal> proposals;
+  bool all = false;  ///< all proposals that work are offered, else the first
+};
+
+class Faults {
+ public:
+  void push_back(Diagnostic d, std::vector<Proposal> proposals = {}, bool all = false) {
+    list.push_back({std::move(d), std::move(proposals), all});
+  }
+  Diagnostics diagnostics() const {
+    Diagnostics out;
+    for (const Fault& f : list) out.push_back(f.diagnostic);
+    return out;
+  }
+
+  std::vector<Fault> list;
+};
 
 /// What one kind of port is told by BIND.
 struct Told {
@@ -22,32 +44,31 @@ struct BindEntries {
 };
 
 /// The BIND entries, resolved. L-BIND.
-BindEntries resolve_bind(const Composition& composition, Diagnostics& faults);
+BindEntries resolve_bind(const Composition& composition, Faults& faults);
 
 /// L-UNBOUND, L-AMBIGUOUS. False if an import is left unsettled.
-bool settle_callables(const Composition& composition, const Told& told, Bindings& bindings,
-                      Diagnostics& faults);
+bool settle_callables(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults);
 
 /// As callables; besides, each ring export has exactly one importer. L-RING.
-bool settle_rings(const Composition& composition, const Told& told, Bindings& bindings, Diagnostics& faults);
+bool settle_rings(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults);
 
 /// Along the bound callables. L-UNBOUND, L-AMBIGUOUS.
-void settle_tensors(const Composition& composition, Bindings& bindings, Diagnostics& faults);
+void settle_tensors(const Composition& composition, Bindings& bindings, Faults& faults);
 
 /// Fills `facts` (without values) and `fact_of`. L-FACT-OWNERS (not if `ports_settled` is false, since a
 /// missing binding could have told the owner), L-FACT-MISSING, L-FACT-TYPE.
 void settle_facts(const Composition& composition, const Told& told, bool ports_settled, Bindings& bindings,
-                  Diagnostics& faults);
+                  Faults& faults);
 
 /// The values that the composition sets. L-SET, L-FACT-FIXED, L-FACT-TYPE, L-FACT-DOMAIN.
-void apply_set(const Composition& composition, Bindings& bindings, Diagnostics& faults);
+void apply_set(const Composition& composition, Bindings& bindings, Faults& faults);
 
 /// The values that are not set, in the order of their dependence. With `stages`, only those that read the
 /// placement. L-FACT-CYCLE, L-FACT-DOMAIN, L-FACT-TYPE, P-EXPRESSION.
 void evaluate_facts(const Composition& composition, Bindings& bindings, const RingStages* stages,
-                    Diagnostics& faults);
+                    Faults& faults);
 
 /// L-ISOLATED, as a warning, or as a note for an instance with a role of its own.
-void report_isolated(const Composition& composition, const Bindings& bindings, Diagnostics& faults);
+void report_isolated(const Composition& composition, const Bindings& bindings, Faults& faults);
 
 }  // namespace pipelink::binding

@@ -27,8 +27,7 @@ struct Candidate {
 
 class Settler {
  public:
-  Settler(const Composition& composition, const Told& told, std::string kind, Misfit misfit,
-          Diagnostics& faults)
+  Settler(const Composition& composition, const Told& told, std::string kind, Misfit misfit, Faults& faults)
       : composition_(composition),
         told_(told),
         kind_(std::move(kind)),
@@ -99,7 +98,7 @@ class Settler {
       const auto it = taken_.find(e.ref);
       Candidate c{&e, misfit_(p.ref, e.ref)};
       if (e.ref.instance == p.ref.instance) {
-        c.misfit = own(c.misfit);
+        c.misfit = own_misfit(c.misfit);
       } else if (it != taken_.end()) {
         c.misfit = "its other side is " + name_of(it->second);
       }
@@ -117,7 +116,7 @@ class Settler {
     }
   }
 
-  static std::string own(const std::string& misfit) {
+  static std::string own_misfit(const std::string& misfit) {
     return misfit.empty() ? "it is the importer's own, which only a BIND gives it"
                           : "it is the importer's own; " + misfit;
   }
@@ -133,36 +132,37 @@ class Settler {
     Diagnostic d = error("L-AMBIGUOUS", "the " + kind_ + " " + quoted(name(p)) + " could be bound to " +
                                             counted(candidates.size(), "export"));
     d.facts.push_back(fact(p, Direction::kImport));
-    std::vector<std::string> lines;
+    std::vector<Proposal> proposals;
     for (const Candidate& c : candidates) {
       d.facts.push_back(
           fact(*c.port, Direction::kExport, c.misfit.empty() ? "; fits" : "; does not fit: " + c.misfit));
-      if (c.misfit.empty()) lines.push_back(bind_line(name(p), name(*c.port)));
+      if (c.misfit.empty()) proposals.push_back(bind_proposal(name(p), name(*c.port)));
       unsettled.insert(c.port->ref);
     }
     d.reason = reason;
-    d.help = lines.empty() ? "none of them fits: change one of them, and name it with BIND"
-                           : joined(lines, " or ");
-    faults_.push_back(std::move(d));
+    d.help = proposals.empty() ? "none of them fits: change one of them, and name it with BIND"
+                               : "name the one that is meant with BIND";
+    faults_.push_back(std::move(d), std::move(proposals), true);
     settled = false;
   }
 
   void unbound(const Port& p, const std::vector<Candidate>& candidates) {
     Diagnostic d = error("L-UNBOUND", "nobody exports what the " + kind_ + " " + quoted(name(p)) + " needs");
     d.facts.push_back(fact(p, Direction::kImport));
-    std::string own_line;
+    std::vector<Proposal> own;
     for (const Candidate& c : candidates) {
       d.facts.push_back(fact(*c.port, Direction::kExport, "; rejected: " + c.misfit));
       unsettled.insert(c.port->ref);
       if (!exclusive && c.port->ref.instance == p.ref.instance && misfit_(p.ref, c.port->ref).empty()) {
-        own_line = ", or " + bind_line(name(p), name(*c.port));
+        own.push_back(bind_proposal(name(p), name(*c.port)));
       }
     }
     d.reason = candidates.empty()
                    ? "0 exports of this kind in the composition"
                    : counted(candidates.size(), "export") + " of this kind in the composition, none fits";
-    d.help = "add a component that exports " + kind_ + " " + quoted(p.name) + own_line;
-    faults_.push_back(std::move(d));
+    d.help = "add a component that exports " + kind_ + " " + quoted(p.name);
+    for (Proposal& proposal : own) proposal.help = d.help + ", or " + proposal.help;
+    faults_.push_back(std::move(d), std::move(own));
     settled = false;
   }
 
@@ -170,7 +170,7 @@ class Settler {
   const Told& told_;
   std::string kind_;
   Misfit misfit_;
-  Diagnostics& faults_;
+  Faults& faults_;
   std::map<PortRef, PortRef> taken_;  ///< exclusive: exporter → importer
 };
 
@@ -187,7 +187,7 @@ Side side(const Composition& composition, std::size_t instance) {
 }
 
 /// Each ring export has one other side.
-void check_ring_ends(const Settler& rings, const Told& told, Diagnostics& faults) {
+void check_ring_ends(const Settler& rings, const Told& told, Faults& faults) {
   for (const Port& e : rings.exports) {
     std::vector<const Port*> others;
     for (const Binding& b : rings.bound) {
@@ -229,8 +229,7 @@ void check_ring_ends(const Settler& rings, const Told& told, Diagnostics& faults
 
 }  // namespace
 
-bool settle_callables(const Composition& composition, const Told& told, Bindings& bindings,
-                      Diagnostics& faults) {
+bool settle_callables(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults) {
   const auto misfit = [&](PortRef importer, PortRef exporter) {
     const Side a = side(composition, importer.instance), b = side(composition, exporter.instance);
     return callable_misfit(a, a.contract.callables[importer.index], b, b.contract.callables[exporter.index]);
@@ -251,7 +250,7 @@ bool settle_callables(const Composition& composition, const Told& told, Bindings
   return settler.settled;
 }
 
-bool settle_rings(const Composition& composition, const Told& told, Bindings& bindings, Diagnostics& faults) {
+bool settle_rings(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults) {
   const auto misfit = [&](PortRef importer, PortRef exporter) {
     const Side a = side(composition, importer.instance), b = side(composition, exporter.instance);
     return joined(ring_faults(a, a.contract.rings[importer.index], b, b.contract.rings[exporter.index]),

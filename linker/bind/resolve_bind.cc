@@ -45,8 +45,7 @@ std::vector<std::string> port_names(const Contract& c) {
 
 class Resolver {
  public:
-  Resolver(const Composition& composition, Diagnostics& faults)
-      : composition_(composition), faults_(faults) {}
+  Resolver(const Composition& composition, Faults& faults) : composition_(composition), faults_(faults) {}
 
   BindEntries run() {
     for (const auto& [first, second] : composition_.bind) {
@@ -128,14 +127,19 @@ class Resolver {
     Diagnostic d = error("L-BIND", title);
     d.facts.push_back(entry_);
     d.reason = all.empty() ? "there are none" : lead + joined(all, ", ");
-    if (!near.empty()) {
-      poison(spell(near.front()));
-      const std::string right = spell(near.front());
-      d.help = bind_line(first_ == wrong ? right : first_, second_ == wrong ? right : second_);
-    } else {
-      d.help = "name one of these, or remove the BIND";
+    d.help = "name one of these, or remove the BIND";
+    if (!near.empty()) poison(spell(near.front()));
+    std::vector<Proposal> proposals;
+    for (const std::string& name : near) {
+      const std::string right = spell(name), old_first = first_, old_second = second_;
+      const std::string first = first_ == wrong ? right : first_, second = second_ == wrong ? right : second_;
+      proposals.push_back({bind_line(first, second), [=](Composition& c) {
+                             for (auto& entry : c.bind)
+                               if (entry.first == old_first && entry.second == old_second)
+                                 entry = {first, second};
+                           }});
     }
-    faults_.push_back(std::move(d));
+    faults_.push_back(std::move(d), std::move(proposals));
   }
 
   LabelledFact port_fact(const End& e, int kind) const {
@@ -147,7 +151,7 @@ class Resolver {
   }
 
   void refuse(const End& a, const End& b, const std::string& title, const std::string& reason,
-              const std::string& help) {
+              const std::string& help, std::vector<Proposal> proposals = {}) {
     Diagnostic d = error("L-BIND", title);
     d.facts.push_back(entry_);
     for (const End* e : {&a, &b}) {
@@ -157,7 +161,7 @@ class Resolver {
     }
     d.reason = reason;
     d.help = help;
-    faults_.push_back(std::move(d));
+    faults_.push_back(std::move(d), std::move(proposals));
     poison(a);
     poison(b);
   }
@@ -193,8 +197,15 @@ class Resolver {
     } else if (a.ports[kTensor] || b.ports[kTensor]) {
       const End& e = a.ports[kTensor] ? a : b;
       const auto& tensor = composition_.contract(e.instance).tensors[e.ports[kTensor]->index];
+      const std::string carrier = dotted(composition_, e.instance, tensor.via);
       refuse(a, b, "a BIND names a tensor", "a tensor follows the callable that carries it",
-             "BIND " + quoted(dotted(composition_, e.instance, tensor.via)) + " in its place");
+             "name the callable in its place",
+             {{"BIND " + quoted(carrier) + " in its place",
+               [=, first = first_, second = second_](Composition& c) {
+                 for (auto& entry : c.bind)
+                   if (entry.first == first && entry.second == second)
+                     (first == e.text ? entry.first : entry.second) = carrier;
+               }}});
     } else {
       refuse(a, b, "a BIND joins ports of two kinds",
              "a callable meets a callable, a ring a ring, a fact a fact",
@@ -234,13 +245,20 @@ class Resolver {
     d.facts.push_back(entries_.at({kind, from}));
     d.facts.push_back(entry_);
     d.reason = "an import meets one export; here it is given 2";
-    d.help = "remove " + entry_.text + " or " + d.facts.front().text;
-    faults_.push_back(std::move(d));
+    d.help = "remove all but one of them";
+    std::vector<Proposal> proposals;
+    for (const LabelledFact& entry : {entry_, d.facts.front()}) {
+      proposals.push_back({"remove " + entry.text, [line = entry.text](Composition& c) {
+                             std::erase_if(
+                                 c.bind, [&](const auto& e) { return bind_line(e.first, e.second) == line; });
+                           }});
+    }
+    faults_.push_back(std::move(d), std::move(proposals), true);
     t.faulty.insert({from, to, it->second});
   }
 
   const Composition& composition_;
-  Diagnostics& faults_;
+  Faults& faults_;
   BindEntries out_;
   LabelledFact entry_;          ///< the entry at hand
   std::string first_, second_;  ///< its two ends
@@ -249,7 +267,7 @@ class Resolver {
 
 }  // namespace
 
-BindEntries resolve_bind(const Composition& composition, Diagnostics& faults) {
+BindEntries resolve_bind(const Composition& composition, Faults& faults) {
   return Resolver(composition, faults).run();
 }
 

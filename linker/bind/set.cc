@@ -27,7 +27,7 @@ bool in_domain(const Fact& fact, std::int64_t value) {
 
 class Setter {
  public:
-  Setter(const Composition& composition, Bindings& bindings, Diagnostics& faults)
+  Setter(const Composition& composition, Bindings& bindings, Faults& faults)
       : composition_(composition), bindings_(bindings), faults_(faults) {}
 
   void set(const std::string& target, const std::string& text) {
@@ -58,14 +58,36 @@ class Setter {
   }
 
   /// The SET of another fact that comes nearest to what was meant.
-  std::string offer(const FactValue& v) const {
+  std::vector<Proposal> offers(const FactValue& v, Diagnostic& d) const {
     const Fact& f = fact(v);
     const std::string name = dotted(composition_, v.owner, f.name);
     FactValue parsed;
-    if (!f.settable) return "remove SET " + target_ + ": " + quoted(name) + " is fixed";
-    if (!parse_value(text_, f.type, parsed)) return "SET " + name + " to one of " + domain_text(f);
-    if (!in_domain(f, parsed.integer)) parsed.integer = nearest_of(f.domain, parsed.integer);
-    return "SET " + name + "=" + value_text(parsed);
+    d.help = "set a fact that is settable";
+    if (!f.settable) return {removal(": " + quoted(name) + " is fixed")};
+    d.help = "SET " + name + " to one of " + domain_text(f);
+    if (!parse_value(text_, f.type, parsed)) return {};
+    if (f.domain.empty()) return {setting(name, value_text(parsed))};
+    return settings(name, f, parsed.integer);
+  }
+
+  Proposal removal(const std::string& why = {}) const {
+    return {"remove SET " + target_ + why, [target = target_](Composition& c) { c.set.erase(target); }};
+  }
+  Proposal setting(const std::string& name, const std::string& value) const {
+    return {"SET " + name + "=" + value, [=, target = target_](Composition& c) {
+              c.set.erase(target);
+              c.set[name] = value;
+            }};
+  }
+  /// Values of the domain, those nearest to `wanted` first.
+  std::vector<Proposal> settings(const std::string& name, const Fact& f, std::int64_t wanted) const {
+    std::vector<Proposal> out;
+    for (std::vector<std::int64_t> left = f.domain; !left.empty();) {
+      const std::int64_t value = nearest_of(left, wanted);
+      std::erase(left, value);
+      out.push_back(setting(name, value_text(value, f.type)));
+    }
+    return out;
   }
 
   void unknown() {
@@ -77,13 +99,16 @@ class Setter {
     d.facts.push_back(entry_);
     d.reason = settable.empty() ? "this composition has no settable fact"
                                 : "the settable facts are " + joined(settable, ", ");
-    d.help = "remove SET " + target_;
-    if (const std::vector<std::string> near = near_names(target_, settable); !near.empty()) {
+    std::vector<Proposal> proposals;
+    for (const std::string& near : near_names(target_, settable)) {
       for (const FactValue& v : bindings_.facts) {
-        if (!v.defaulted && dotted(composition_, v.owner, fact(v).name) == near.front()) d.help = offer(v);
+        if (v.defaulted || dotted(composition_, v.owner, fact(v).name) != near) continue;
+        for (Proposal& p : offers(v, d)) proposals.push_back(std::move(p));
       }
     }
-    faults_.push_back(std::move(d));
+    d.help = "name a fact that can be set";
+    proposals.push_back(removal());
+    faults_.push_back(std::move(d), std::move(proposals));
   }
 
   void at_reader(PortRef reader) {
@@ -94,15 +119,16 @@ class Setter {
     const std::size_t at = bindings_.fact_of[reader.instance][reader.index];
     if (at == Bindings::npos || bindings_.facts[at].defaulted) {
       d.reason = "a fact is set at its owner, and here it has none";
-      d.help = "remove SET " + target_;
+      d.help = "set a fact at its owner";
+      faults_.push_back(std::move(d), {removal()});
     } else {
       const FactValue& v = bindings_.facts[at];
       d.facts.push_back(
           {composition_.instances[v.owner].name, "owns fact " + quoted(fact(v).name), fact(v).where});
       d.reason = "a fact is set at its owner, which is " + quoted(composition_.instances[v.owner].name);
-      d.help = offer(v);
+      std::vector<Proposal> proposals = offers(v, d);
+      faults_.push_back(std::move(d), std::move(proposals));
     }
-    faults_.push_back(std::move(d));
   }
 
   void at_owner(FactValue& value) {
@@ -113,7 +139,7 @@ class Setter {
       refuse(value, "L-FACT-FIXED", "the fact " + quoted(target_) + " is fixed",
              "states it as " + quoted(states),
              "the value is compiled into " + quoted(composition_.instances[value.owner].component),
-             "remove SET " + target_);
+             "use a component that states the value that is wanted", {removal()});
     } else if (!parse_value(text_, f.type, parsed)) {
       refuse(value, "L-FACT-TYPE", "the value set for " + quoted(target_) + " is of another type",
              "states it as " + type_text(f), quoted(text_) + " is not " + std::string(word_of(f.type)),
@@ -124,7 +150,7 @@ class Setter {
           value, "L-FACT-DOMAIN", "the value set for " + quoted(target_) + " is outside its domain",
           "lets it be one of " + domain_text(f),
           value_text(parsed) + " is none of the " + std::to_string(f.domain.size()) + " values of the domain",
-          "SET " + target_ + "=" + value_text(nearest_of(f.domain, parsed.integer), f.type));
+          "SET " + target_ + " to one of " + domain_text(f), settings(target_, f, parsed.integer));
     } else {
       value = std::move(parsed);
       value.set_by_composition = true;
@@ -132,24 +158,24 @@ class Setter {
   }
 
   void refuse(FactValue& value, const char* clause, std::string title, std::string says, std::string reason,
-              std::string help) {
+              std::string help, std::vector<Proposal> proposals = {}) {
     Diagnostic d = error(clause, std::move(title));
     d.facts = {entry_, {composition_.instances[value.owner].name, std::move(says), fact(value).where}};
     d.reason = std::move(reason);
     d.help = std::move(help);
-    faults_.push_back(std::move(d));
+    faults_.push_back(std::move(d), std::move(proposals));
   }
 
   const Composition& composition_;
   Bindings& bindings_;
-  Diagnostics& faults_;
+  Faults& faults_;
   std::string target_, text_;
   LabelledFact entry_;
 };
 
 }  // namespace
 
-void apply_set(const Composition& composition, Bindings& bindings, Diagnostics& faults) {
+void apply_set(const Composition& composition, Bindings& bindings, Faults& faults) {
   Setter setter(composition, bindings, faults);
   for (const auto& [target, text] : composition.set) setter.set(target, text);
 }

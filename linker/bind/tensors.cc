@@ -13,7 +13,7 @@ using contract::TensorPort;
 
 class TensorSettler {
  public:
-  TensorSettler(const Composition& composition, Bindings& bindings, Diagnostics& faults)
+  TensorSettler(const Composition& composition, Bindings& bindings, Faults& faults)
       : composition_(composition), bindings_(bindings), faults_(faults) {}
 
   void run() {
@@ -121,12 +121,12 @@ class TensorSettler {
 
   const Composition& composition_;
   Bindings& bindings_;
-  Diagnostics& faults_;
+  Faults& faults_;
 };
 
 }  // namespace
 
-void settle_tensors(const Composition& composition, Bindings& bindings, Diagnostics& faults) {
+void settle_tensors(const Composition& composition, Bindings& bindings, Faults& faults) {
   TensorSettler(composition, bindings, faults).run();
 }
 

@@ -14,7 +14,7 @@ using contract::FactType;
 
 class Evaluator {
  public:
-  Evaluator(const Composition& composition, Bindings& bindings, const RingStages* stages, Diagnostics& faults)
+  Evaluator(const Composition& composition, Bindings& bindings, const RingStages* stages, Faults& faults)
       : composition_(composition), bindings_(bindings), stages_(stages), faults_(faults) {}
 
   void run() {
@@ -77,7 +77,8 @@ class Evaluator {
     faults_.push_back(std::move(d));
   }
 
-  void refuse(const char* clause, std::size_t v, std::string title, std::string reason, std::string help) {
+  void refuse(const char* clause, std::size_t v, std::string title, std::string reason, std::string help,
+              std::vector<Proposal> proposals = {}) {
     Diagnostic d = error(clause, std::move(title));
     d.facts.push_back({owner(v),
                        "states " + quoted(fact(v).name) + " as " +
@@ -85,7 +86,7 @@ class Evaluator {
                        fact(v).where});
     d.reason = std::move(reason);
     d.help = std::move(help);
-    faults_.push_back(std::move(d));
+    faults_.push_back(std::move(d), std::move(proposals));
     unknown_[v] = true;
   }
 
@@ -158,9 +159,14 @@ class Evaluator {
     const Fact& f = fact(v);
     const std::int64_t n = bindings_.facts[v].integer;
     if (f.settable && !f.domain.empty() && std::find(f.domain.begin(), f.domain.end(), n) == f.domain.end()) {
+      std::vector<Proposal> proposals;
+      for (const std::int64_t value : f.domain) {
+        const std::string target = name(v), text = value_text(value, f.type);
+        proposals.push_back({"SET " + target + "=" + text, [=](Composition& c) { c.set[target] = text; }});
+      }
       refuse("L-FACT-DOMAIN", v, "the default of " + quoted(name(v)) + " is outside its domain",
              std::to_string(n) + " is none of " + domain_text(f),
-             "SET " + name(v) + "=" + value_text(f.domain.front(), f.type));
+             "state a default of the domain in " + owner(v), std::move(proposals));
     }
   }
 
@@ -190,14 +196,14 @@ class Evaluator {
   const Composition& composition_;
   Bindings& bindings_;
   const RingStages* stages_;
-  Diagnostics& faults_;
+  Faults& faults_;
   std::vector<bool> unknown_;  ///< values in error: what depends on them is not judged
 };
 
 }  // namespace
 
 void evaluate_facts(const Composition& composition, Bindings& bindings, const RingStages* stages,
-                    Diagnostics& faults) {
+                    Faults& faults) {
   Evaluator(composition, bindings, stages, faults).run();
 }
 

@@ -56,6 +56,13 @@ std::string bind_line(const std::string& importer, const std::string& exporter) 
   return "BIND " + importer + "=" + exporter;
 }
 
+Proposal bind_proposal(const std::string& importer, const std::string& exporter) {
+  return {bind_line(importer, exporter), [=](Composition& c) {
+            std::erase_if(c.bind, [&](const auto& e) { return e.first == importer || e.second == importer; });
+            c.bind.emplace_back(importer, exporter);
+          }};
+}
+
 std::string_view word_of(contract::Direction direction) {
   return direction == contract::Direction::kExport ? "exports" : "imports";
 }

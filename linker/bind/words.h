@@ -27,6 +27,9 @@ std::string dotted(const Composition& composition, std::size_t instance, const s
 /// "BIND a.x=b.y"
 std::string bind_line(const std::string& importer, const std::string& exporter);
 
+/// That line, in place of other entries for the importer.
+Proposal bind_proposal(const std::string& importer, const std::string& exporter);
+
 std::string_view word_of(contract::Direction direction);  ///< "exports", "imports"
 std::string_view word_of(contract::RingSide side);        ///< "producer", "consumer"
 std::string_view word_of(contract::FactType type);  ///< "an integer", "a boolean", "a real number", "a text"

@@ -29,12 +29,7 @@ std::vector<Proposal> other_exports(const Context& context, PortRef importer, Po
       if (exported.direction != Direction::kExport || PortRef{i, k} == bound || i == importer.instance)
         continue;
       if (!binding::callable_misfit(a, import, b, exported).empty()) continue;
-      const std::string other = dotted(context.composition, i, exported.name);
-      out.push_back({binding::bind_line(name, other), [name, other](Composition& c) {
-                       std::erase_if(c.bind,
-                                     [&](const auto& e) { return e.first == name || e.second == name; });
-                       c.bind.emplace_back(name, other);
-                     }});
+      out.push_back(binding::bind_proposal(name, dotted(context.composition, i, exported.name)));
     }
   }
   return out;

@@ -23,6 +23,7 @@ Findings find(const Composition& composition, const Bindings& bindings) {
   checking::check_requirements(context, findings);
   checking::check_block(context, findings);
   checking::check_packages(context, findings);
+  checking::check_threads(context, findings);
   return findings;
 }
 
@@ -35,7 +36,7 @@ class Trials {
 
   /// The first proposal that ends this error and brings no other.
   void settle(Finding& finding) {
-    for (const checking::Proposal& proposal : finding.proposals) {
+    for (const Proposal& proposal : finding.proposals) {
       if (left_ == 0) return;
       --left_;
       if (!works(proposal, key(finding.diagnostic))) continue;
@@ -47,10 +48,10 @@ class Trials {
  private:
   static Key key(const Diagnostic& d) { return {d.clause, d.title}; }
 
-  bool works(const checking::Proposal& proposal, const Key& goal) const {
+  bool works(const Proposal& proposal, const Key& goal) const {
     Composition changed = composition_;
     proposal.apply(changed);
-    const Outcome<Bindings> bound = bind(changed);
+    const std::optional<Bindings> bound = bind_if_right(changed);
     if (!bound) return false;
     for (const Finding& f : find(changed, *bound)) {
       if (key(f.diagnostic) == goal || !before_.count(key(f.diagnostic))) return false;
@@ -70,6 +71,10 @@ Diagnostics diagnostics_of(Findings findings) {
 }
 
 }  // namespace
+
+bool holds(const Composition& composition, const Bindings& bindings) {
+  return find(composition, bindings).empty();
+}
 
 Diagnostics check(const Composition& composition, const Bindings& bindings) {
   Findings findings = find(composition, bindings);

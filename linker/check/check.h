@@ -11,6 +11,9 @@ namespace pipelink {
 /// help line that says SET or BIND was tried: with it this error is gone and no other comes.
 Diagnostics check(const Composition& composition, const Bindings& bindings);
 
+/// Whether check() has nothing to say.
+bool holds(const Composition& composition, const Bindings& bindings);
+
 /// What reads the placement: requirements and amounts with `RING.stages`, or with facts that depend on it.
 Diagnostics check_placed(const Composition& composition, const Bindings& bindings, const RingStages& stages);
 

@@ -12,12 +12,6 @@
 
 namespace pipelink::checking {
 
-/// A change of the composition that could mend an error, tried before it is offered.
-struct Proposal {
-  std::string help;  ///< "SET gemm.tile_m=128"
-  std::function<void(Composition&)> apply;
-};
-
 /// A diagnostic whose help is still open. The diagnostic's own help is what is said if no proposal works.
 struct Finding {
   Diagnostic diagnostic;
@@ -77,5 +71,6 @@ void check_amounts(const Context& context, Findings& findings);       ///< P-VAL
 void check_requirements(const Context& context, Findings& findings);  ///< L-REQUIRE, P-EXPRESSION
 void check_block(const Context& context, Findings& findings);         ///< L-WARPS
 void check_packages(const Context& context, Findings& findings);      ///< L-ODR
+void check_threads(const Context& context, Findings& findings);       ///< L-THREADS
 
 }  // namespace pipelink::checking

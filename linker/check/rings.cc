@@ -57,8 +57,13 @@ void check_property(const Context& context, const Binding& b, const Ring& owned,
                          ? static_cast<std::uint64_t>(*x.number) - static_cast<std::uint64_t>(*y.number)
                          : static_cast<std::uint64_t>(*y.number) - static_cast<std::uint64_t>(*x.number)) +
       ": " + property.consequence;
-  f.diagnostic.help = "state " + std::string(property.name) + " " + std::to_string(*x.number) + " in " +
-                      user + ", by the facts of " + owner + " if it has them";
+  f.diagnostic.help = "let " + user + " state " + property.name + " by the facts of " + owner;
+  f.proposals.push_back({"state " + std::string(property.name) + " " + std::to_string(*x.number) + " in " +
+                             user + ", by the facts of " + owner + " if it has them",
+                         [&property, k, port = b.importer.index, number = *x.number](Composition& c) {
+                           contract::Contract& changed = c.packages[c.instances[k].package].contract;
+                           changed.rings[port].*property.value = Amount{number, {}};
+                         }});
   findings.push_back(std::move(f));
 }
 

@@ -161,7 +161,7 @@ class Assembler {
                                          std::to_string(count[p]) + " times and not every use has a name");
       std::set<std::string> taken;
       for (const Use& use : uses_) {
-        if (use.named) taken.insert(use.name);
+        taken.insert(use.name);
         if (use.package != p) continue;
         d.facts.push_back(
             {"composition",

@@ -61,6 +61,28 @@ std::string shallower_ring(const Problem& problem, const Conflicts& conflicts, c
   return {};
 }
 
+// A buffer of the core with fewer bytes, so that everything fits: tried, the largest first.
+std::string smaller_buffer(const Problem& problem, const Conflicts& conflicts, const std::vector<int>& depths,
+                           const Core& core, std::int64_t excess, Meter& meter) {
+  std::vector<int> order = core.items;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return problem.buffers[a].bytes > problem.buffers[b].bytes; });
+  for (int i : order) {
+    const Buffer& buffer = problem.buffers[i];
+    const std::int64_t bytes = (buffer.bytes - excess) / buffer.align * buffer.align;
+    if (buffer.stage_bytes || bytes <= 0) continue;
+    Problem changed = problem;
+    changed.buffers[i].bytes = bytes;
+    const Items items = shared_items(changed, conflicts, depths);
+    const Packed packed =
+        pack(items, shared_capacity(problem.target) / items.unit, {}, Allowance(meter, kQuestionUnits));
+    if (packed.answer == Answer::kYes)
+      return fmt::format("with {} bytes instead of {} for {} everything fits", bytes, buffer.bytes,
+                         buffer.name);
+  }
+  return {};
+}
+
 }  // namespace
 
 Diagnostic shared_too_small(const Problem& problem, const Conflicts& conflicts,
@@ -83,14 +105,37 @@ Diagnostic shared_too_small(const Problem& problem, const Conflicts& conflicts,
   const std::vector<int> always = always_live(problem.buffers, core.items);
   Meter trials(kExplainUnits);
   d.help = shallower_ring(problem, conflicts, depths, core, trials);
-  if (d.help.empty() && core.clique && core.items.size() > 1)
-    d.help = fmt::format("make these claims {} bytes smaller", excess);
-  if (d.help.empty()) d.help = "make one of these claims smaller";
+  if (d.help.empty()) d.help = smaller_buffer(problem, conflicts, depths, core, excess, trials);
+  if (d.help.empty()) d.help = "make these claims smaller";
   if (core.items.size() > 1 && !always.empty())
     d.help += fmt::format(", or state in which phases {} {} live, so that bytes can be shared",
                           names(problem.buffers, always), always.size() == 1 ? "is" : "are");
   return d;
 }
+
+namespace {
+
+// A claim of the core with half its columns or less, so that everything fits: tried, the largest first.
+std::string fewer_columns(const Problem& problem, const Conflicts& conflicts,
+                          const std::vector<std::int64_t>& columns, const Core& core) {
+  std::vector<int> order = core.items;
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return columns[a] > columns[b]; });
+  Meter meter(kExplainUnits);
+  for (int i : order) {
+    std::vector<std::int64_t> less = columns;
+    while ((less[i] /= 2) >= 32) {
+      const Items items = make_items(conflicts, less, std::vector<std::int64_t>(less.size(), 32));
+      const Packed packed =
+          pack(items, column_capacity(problem.target) / items.unit, {}, Allowance(meter, kQuestionUnits));
+      if (packed.answer == Answer::kYes)
+        return fmt::format("with {} columns instead of {} for {} everything fits", less[i], columns[i],
+                           problem.tensor_columns[i].name);
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 Diagnostic columns_too_few(const Problem& problem, const Conflicts& conflicts) {
   Diagnostic d = error("L-COLUMNS", "the tensor-memory columns do not suffice");
@@ -117,13 +162,26 @@ Diagnostic columns_too_few(const Problem& problem, const Conflicts& conflicts) {
                  : fmt::format("no placement of these {} claims, {} columns in all, fits the {}",
                                core.items.size(), sum, of);
   if (!core.minimal) d.reason += "; not all of them may be needed for that";
-  d.help =
-      fmt::format("use {} columns less, or state phases for these claims in which not all of them are live",
-                  std::max<std::int64_t>(32, sum - capacity));
+  d.help = fewer_columns(problem, conflicts, columns, core);
+  d.help += fmt::format("{}state phases for these claims in which not all of them are live",
+                        d.help.empty() ? "" : ", or ");
   if (problem.target.blocks_per_sm > 1 && sum <= problem.target.tensor_columns)
     d.help += ", or run fewer blocks per SM";
   return d;
 }
+
+namespace {
+
+// Which of `some` conflict with each other.
+std::vector<Bits> among(const Conflicts& conflicts, const std::vector<int>& some) {
+  std::vector<Bits> part(some.size(), Bits(some.size()));
+  for (std::size_t i = 0; i < some.size(); ++i)
+    for (std::size_t j = 0; j < some.size(); ++j)
+      if (conflicts.of[some[i]].test(some[j])) part[i].set(j);
+  return part;
+}
+
+}  // namespace
 
 Diagnostic barriers_too_few(const Problem& problem, const Conflicts& conflicts) {
   Diagnostic d = error("L-BARRIERS", "the hardware barriers do not suffice");
@@ -140,11 +198,7 @@ Diagnostic barriers_too_few(const Problem& problem, const Conflicts& conflicts) 
     set.resize(problem.barriers.size());
     std::iota(set.begin(), set.end(), 0);
     remove_needless(set, [&](const std::vector<int>& less) {
-      std::vector<Bits> part(less.size(), Bits(less.size()));
-      for (std::size_t i = 0; i < less.size(); ++i)
-        for (std::size_t j = 0; j < less.size(); ++j)
-          if (conflicts.of[less[i]].test(less[j])) part[i].set(j);
-      const Colouring c = fewest_colours(part, Allowance(meter, kQuestionUnits));
+      const Colouring c = fewest_colours(among(conflicts, less), Allowance(meter, kQuestionUnits));
       minimal = minimal && (c.bound > static_cast<int>(most) || c.count <= static_cast<int>(most));
       return c.bound > static_cast<int>(most);
     });
@@ -155,9 +209,21 @@ Diagnostic barriers_too_few(const Problem& problem, const Conflicts& conflicts) 
     const NamedBarrier& b = problem.barriers[i];
     d.facts.push_back({b.owner, fmt::format("named barrier {}, {}", b.name, lifetime_text(b)), b.where});
   }
-  const int excess = all.bound - static_cast<int>(most);
+  // Without the last ones of the set, is it enough?
+  const int excess = std::max(1, all.bound - static_cast<int>(most));
   const std::vector<int> always = always_live(problem.barriers, set);
-  const std::string fewer = fmt::format("claim {} named barrier{} fewer", excess, excess == 1 ? "" : "s");
+  std::vector<int> kept(problem.barriers.size());
+  std::iota(kept.begin(), kept.end(), 0);
+  const auto dropped = [&](int i) {
+    return std::find(set.end() - std::min<std::ptrdiff_t>(excess, std::ssize(set)), set.end(), i) !=
+           set.end();
+  };
+  std::erase_if(kept, dropped);
+  const Colouring rest = fewest_colours(among(conflicts, kept), Allowance(meter, kQuestionUnits));
+  const std::string fewer =
+      rest.count <= static_cast<int>(most)
+          ? fmt::format("claim {} named barrier{} fewer", excess, excess == 1 ? "" : "s")
+          : "claim fewer named barriers";
   d.help = always.empty() ? fewer
                           : fmt::format("{}, or state in which phases {} {} live, so that ids can be shared",
                                         fewer, always.size() > 3 ? "they" : names(problem.barriers, always),

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "builders.h"
+#include "linker/check/check.h"
 
 namespace pipelink::test {
 namespace {
@@ -116,7 +117,7 @@ error[L-AMBIGUOUS]: the callable `gemm.epilogue` could be bound to 2 exports
   gemm: imports callable `epilogue` (gemm.cu:2)
   relu: imports tensor `acc` (relu.cu:3)
   = reason: a tensor follows the callable that carries it
-  = help: BIND `relu.apply` in its place
+  = help: name the callable in its place
 )");
   const Component both = Component("both").fact("a", number(1)).reads("b");
   CHECK(said({{both, ""}}, {{"both.b", "both.a"}}) ==
@@ -129,6 +130,32 @@ error[L-AMBIGUOUS]: the callable `gemm.epilogue` could be bound to 2 exports
 )");
 }
 
+TEST_CASE("help that does not end the error is not offered") {
+  const auto help = [](const std::vector<Use>& uses, const Links& links) {
+    const Diagnostics all = bind(compose(uses, links), holds).diagnostics;
+    REQUIRE(!all.empty());
+    return all.front().help;
+  };
+  // The name that is near is of another signature.
+  const Component floats = Component("relu").callable(kOut, "apply", {"float"});
+  CHECK(help({{gemm(), ""}, {floats, ""}}, {{{"gemm.epilogue", "relu.aply"}}, {}}) ==
+        "name one of these, or remove the BIND");
+  CHECK(help({{gemm(), ""}, {relu(), ""}}, {{{"gemm.epilogue", "relu.aply"}}, {}}) ==
+        "BIND gemm.epilogue=relu.apply");
+  // Of two owners one breaks a requirement.
+  const Component reader =
+      Component("reader").role("r", 4).reads("tile").requires_that("large", "tile >= 128");
+  const Component small = Component("small").fact("tile", number(64)),
+                  large = Component("large").fact("tile", number(128));
+  CHECK(help({{reader, ""}, {small, ""}, {large, ""}}, {}) == "BIND reader.tile=large.tile");
+  // The nearest value of the domain breaks it, the next one does not.
+  const Component owner = Component("owner").settable("tile", 128, {64, 128, 256});
+  CHECK(help({{reader, ""}, {owner, ""}}, {{}, {{"owner.tile", "80"}}}) == "SET owner.tile=128");
+  CHECK(help({{reader, ""}, {owner, ""}}, {{}, {{"owner.til", "80"}}}) == "SET owner.tile=128");
+  CHECK(help({{reader, ""}, {Component("owner").settable("tile", 32, {32, 64}), ""}},
+             {{}, {{"owner.tile", "80"}}}) == "SET owner.tile to one of 32, 64");
+}
+
 TEST_CASE("L-BIND: an import twice") {
   CHECK(said({{gemm(), ""}, {relu(), ""}},
              {{"gemm.epilogue", "relu.apply"}, {"gemm.epilogue", "relu.other"}}) ==
@@ -136,7 +163,7 @@ TEST_CASE("L-BIND: an import twice") {
   composition: BIND gemm.epilogue=relu.apply (fused.json:9)
   composition: BIND gemm.epilogue=relu.other (fused.json:9)
   = reason: an import meets one export; here it is given 2
-  = help: remove BIND gemm.epilogue=relu.other or BIND gemm.epilogue=relu.apply
+  = help: remove BIND gemm.epilogue=relu.other or remove BIND gemm.epilogue=relu.apply
 )");
   CHECK(said({{gemm(), ""}, {relu(), ""}}, {{"gemm.epilogue", "relu.apply"}, {"relu.apply", "gemm.epilogue"}})
             .empty());

@@ -144,7 +144,7 @@ TEST_CASE("rings: one owner, one other side") {
   g0: exports ring `operands` as consumer, stage_bytes 1024; fits (gemm.cu:2)
   g1: exports ring `operands` as consumer, stage_bytes 1024; fits (gemm.cu:2)
   = reason: 2 exports of other instances have this name
-  = help: BIND loader.operands=g0.operands or BIND loader.operands=g1.operands
+  = help: name the one that is meant with BIND
 )");
 }
 

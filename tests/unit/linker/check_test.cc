@@ -229,6 +229,31 @@ error[L-WARPS]: the roles need more threads than a block has
 )");
 }
 
+TEST_CASE("L-THREADS: the threads of all roles that can reach a barrier") {
+  const auto barrier = [](Contract& c) {
+    c.named_barriers.push_back({"meet", {"b.cu", 9}, number(256), {}});
+  };
+  CHECK(messages(compose({{gemm().change(barrier), ""}})) ==
+        R"(error[L-THREADS]: the named barrier `gemm.meet` waits for more threads than can come
+  gemm: named barrier `meet` is for 256 threads (b.cu:9)
+  gemm: role `mma` has 128 threads (gemm.cu:1)
+  = reason: 128 threads can reach it, 128 less than it waits for: it never opens
+  = help: state the number of threads that meet, or use roles that have as many
+)");
+  CHECK(messages(compose({{gemm().role("more", 4).change(barrier), ""}})).empty());
+  // An export's barrier is reached by the roles of all its callers, through others too.
+  const Component leaf = Component("leaf").callable(kOut, "f").change(barrier);
+  const Component middle = Component("middle").callable(kIn, "f").callable(kOut, "g");
+  CHECK(messages(compose({{leaf, ""}, {middle, ""}, {gemm().callable(kIn, "g"), ""}})).find("L-THREADS") !=
+        std::string::npos);
+  CHECK(
+      messages(compose({{leaf, ""}, {middle, ""}, {gemm().role("more", 4).callable(kIn, "g"), ""}})).empty());
+  // A callee's roles do not run its caller's code.
+  CHECK(messages(compose({{gemm().callable(kIn, "f").change(barrier), ""},
+                          {Component("b").role("r", 4).callable(kOut, "f"), ""}}))
+            .find("128 less") != std::string::npos);
+}
+
 TEST_CASE("amounts: columns of tensor memory are a power of two") {
   const auto edit = [](Contract& c) {
     c.tensor_memory.push_back({"cells", {"gemm.cu", 20}, expression("n * 32"), {}});
