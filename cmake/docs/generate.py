@@ -1,12 +1,17 @@
 """The generated pages: commands, clauses, annotations, the tool's help and the demonstration's results.
 
 Each is read from the one place where it is written: the `.rst` blocks of cmake/PipeLink*.cmake, `pipelink explain`, the
-`///` comments of the authoring headers, `pipelink --help`, and what compositions/expert_mixture recorded.
+`///` comments of the authoring headers, `pipelink --help`, the examples of tests/diag, which tests run, and what
+compositions/expert_mixture recorded.
 """
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "diag"))
+import examples
 
 KINDS = {"contract": "Packing: one contract, or a contract against its object",
          "linking": "Linking: contracts against each other, placement, gate",
@@ -90,20 +95,63 @@ def prose(text):
     return re.sub(r"(?<![`\w])(\w+)_(?!\w|`)", r"\1\\_", text)
 
 
+def shown_example(example):
+    """What is refused, the message, and how it is made right."""
+    body = ""
+    for name, text in example.files(False).items():
+        language = {".cu": "cuda", ".cc": "c++", ".json": "json"}.get(Path(name).suffix, "none")
+        if name == "composition":
+            body += "The composition has\n\n" + code("json", text)
+        elif name == "run":
+            body += "These commands are run:\n\n" + code("sh", text)
+        else:
+            body += f"``{name}``:\n\n" + code(language, text)
+    if example.stage != "run":
+        body += f"``{example.command(example.components(False)[0])}`` says\n\n"
+    else:
+        body += "They say\n\n"
+    body += code("none", example.golden.read_text())
+    for name, difference in example.differences():
+        what = {"composition": "the composition", "run": "the commands"}.get(name, f"``{name}``")
+        body += f"Made right, in {what}:\n\n" + code("diff", difference)
+    return body
+
+
 def write_clauses(root, tool, folder):
     folder.mkdir()
-    found = clauses(tool)
+    found, shown = clauses(tool), examples.read_all("examples")
     for clause in found:
         body = f"**Rule.** {prose(clause['rule'])}\n\n**Reason.** {prose(clause['reason'])}\n\n**Help.** {prose(clause['help'])}\n\n"
         body += f"Exit status {1 if clause['kind'] in ('contract', 'linking') else 2}.\n\n"
-        example = root / "tests" / "diag" / "golden" / f"{clause['id']}.txt"
-        if example.exists():
-            body += "A message of this clause:\n\n" + code("none", example.read_text())
+        if clause["id"] in examples.UNPROVOKED:
+            reason, test = examples.UNPROVOKED[clause["id"]]
+            body += f"No input provokes it. {reason} ``{test}`` shows that it would be found.\n\n"
+        elif clause["id"] in shown:
+            body += heading("Example", "-") + shown_example(shown[clause["id"]])
+        else:
+            raise Fault(f"{clause['id']} has no example in tests/diag/examples")
         (folder / f"{clause['id']}.rst").write_text(page_of(f"{clause['id']}: {prose(clause['title'])}", body))
     body = "Every message names the clause that it is about. ``pipelink explain`` prints the same text.\n\n"
     for kind, title in KINDS.items():
         body += heading(title, "-") + toctree([c["id"] for c in found if c["kind"] == kind])
     (folder / "index.rst").write_text(page_of("Clauses", body))
+
+
+def write_patterns(path):
+    """Faults that are known from other projects, each refused: from tests/diag/patterns."""
+    shown = examples.read_all("patterns").values()
+    body = ("Faults from public kernels and from trying to put two of them into one block. A linker that goes by symbols takes all but a "
+            "few of them. PipeLink refuses each before it links: ``pipelink pack`` what one component's objects show, ``pipelink check`` "
+            "what two contracts show, ``pipelink audit`` what only the optimized code of a component shows. Every one here is run by a "
+            "test.\n\n.. list-table::\n   :header-rows: 1\n   :widths: 45 35 20\n\n   * - Fault\n     - Linking by symbols\n     - Clause\n")
+    for example in shown:
+        links = ", ".join(f":doc:`{clause} <clauses/{clause}>`" for clause in example.clauses)
+        body += f"   * - {prose(example.keys['pattern'])}\n     - {prose(example.keys['linking'])}\n     - {links}\n"
+    body += "\n"
+    for example in shown:
+        body += heading(example.name.replace("-", " ").capitalize(), "-") + prose(example.keys["pattern"]) + "\n\n"
+        body += shown_example(example)
+    path.write_text(page_of("Faults that are refused", body))
 
 
 # ---- annotations
@@ -307,6 +355,7 @@ def write_demonstration(root, folder):
 def write_all(root, tool, folder):
     write_commands(root, folder / "commands")
     write_clauses(root, tool, folder / "clauses")
+    write_patterns(folder / "patterns.rst")
     write_annotations(root, folder / "annotations.rst")
     write_help(tool, folder / "help")
     write_demonstration(root, folder / "demonstration")

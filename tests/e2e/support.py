@@ -179,6 +179,7 @@ class Tools:
         file = write_composition(folder / "in" / "composition.json", name, components, **{"arch": self.arch, **keys})
         done = self.link(file, folder / "out")
         check(done.status == 0, f"linking {name} failed: {done}")
+        check("warning[" not in done.err, f"a warning about what is right: {done}")
         return Linked(folder / "out", name, self.arch)
 
     def refused(self, name, components, clause, **keys):
