@@ -99,7 +99,7 @@ def shown_example(example):
     """What is refused, the message, and how it is made right."""
     body = ""
     for name, text in example.files(False).items():
-        language = {".cu": "cuda", ".cc": "c++", ".json": "json"}.get(Path(name).suffix, "none")
+        language = {".cu": "cuda", ".cc": "c++"}.get(Path(name).suffix, "none")
         if name == "composition":
             body += "The composition has\n\n" + code("json", text)
         elif name == "run":
