@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <regex>
 #include <set>
 #include <tuple>
 
@@ -26,7 +27,7 @@ NamedBarrier barrier(int i) {
 }  // namespace
 
 TEST_CASE("the claims named are too many, and none of them is needless") {
-  int seen = 0, by_search = 0;
+  int seen = 0, by_search = 0, offered = 0;
   for (int seed = 1; seed <= 1500; ++seed) {
     Random random(static_cast<std::uint64_t>(seed));
     Problem p = random_problem(random, random.between(3, 9), random.below(2) == 1);
@@ -49,6 +50,15 @@ TEST_CASE("the claims named are too many, and none of them is needless") {
     CHECK(names.size() == d.facts.size());
     CHECK_FALSE(only(names));
     CHECK_FALSE(d.help.empty());
+    std::smatch said;
+    static const std::regex kSmaller("with (\\d+) bytes instead of \\d+ for (\\w+) everything fits");
+    if (std::regex_search(d.help, said, kSmaller)) {
+      Problem changed = p;
+      for (Buffer& b : changed.buffers)
+        if (b.name == said[2]) b.bytes = std::stoll(said[1]);
+      CHECK(solve(changed));
+      ++offered;
+    }
     if (d.reason.find("may be needed") == std::string::npos)
       for (const std::string& name : names) {
         std::set<std::string> less = names;
@@ -57,6 +67,7 @@ TEST_CASE("the claims named are too many, and none of them is needless") {
       }
   }
   CHECK(seen > 300);
+  CHECK(offered > 100);
   MESSAGE(seen << " infeasible problems, " << by_search << " explained by search");
 }
 
@@ -81,6 +92,7 @@ TEST_CASE("too many named barriers") {
   CHECK(s.diagnostics[0].facts.size() == 16);
   CHECK(s.diagnostics[0].facts[0].text == "named barrier n0, always live");
   CHECK(s.diagnostics[0].reason == "no two of these 16 named barriers may share an id, and there are 15 ids");
+  CHECK(s.diagnostics[0].help.starts_with("claim 5 named barriers fewer, or "));
 }
 
 TEST_CASE("too many tensor-memory columns") {
@@ -95,6 +107,12 @@ TEST_CASE("too many tensor-memory columns") {
   REQUIRE_FALSE(s);
   CHECK(s.diagnostics[0].clause == "L-COLUMNS");
   CHECK(s.diagnostics[0].reason == "no two of these 3 claims may share columns, and they sum to 768 of 512");
+  CHECK(s.diagnostics[0].help == "state phases for these claims in which not all of them are live");
+  p.tensor_columns.pop_back();
+  p.tensor_columns[0].columns = 512;
+  const auto two = solve(p);
+  REQUIRE_FALSE(two);
+  CHECK(two.diagnostics[0].help.starts_with("with 256 columns instead of 512 for t0 everything fits, or "));
 }
 
 TEST_CASE("all errors of a problem are reported") {
