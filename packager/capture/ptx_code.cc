@@ -210,7 +210,7 @@ class Flow {
     const PtxOrigin a = origin_of(s.operands[1], s.scope), b = origin_of(s.operands[2], s.scope);
     for (const auto& [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
       if (one->thread == "%ntid.x" && !other->only_constants()) return true;
-      if (compares && one->thread == "%tid.x" && other->only_constants()) return true;
+      if (compares && one->thread == "%tid.x" && other->value) return true;
     }
     return false;
   }

@@ -280,6 +280,8 @@ TEST_CASE("a thread's number in the block") {
   CHECK(seen("mov.u32 %r1, %tid.x;\n{ call.uni (retval0), pl__c__role__r__warp, ( param0 );\nld.param.b32 "
              "%r2, [retval0];\n}\n"
              "shl.b32 %r3, %r2, 5;\nsub.s32 %r4, %r1, %r3;\nsetp.eq.s32 %p1, %r4, 0;") == 0);
+  CHECK(seen("mov.u32 %r1, %tid.x;\nmov.u32 %r2, 0;\n$L:\nadd.s32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, "
+             "%r1;\n@%p1 bra $L;") == 0);
   CHECK(seen("mov.u32 %r1, %tid.y;\nsetp.eq.s32 %p1, %r1, 0;") == 0);
   CHECK(seen("mov.u32 %r1, %tid.x;\n@%p1 mov.u32 %r1, 7;\nsetp.eq.s32 %p2, %r1, 0;") == 0);
 }
