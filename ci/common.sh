@@ -28,5 +28,5 @@ configure() { # configure FOLDER OPTION...
 
 # Of the folder build/fuzz, which has the libFuzzer targets alone.
 fuzz_options=(
-  -DCMAKE_CXX_COMPILER=clang++ -DPIPELINK_FUZZ=ON -DPIPELINK_SANITIZE=fuzzer-no-link,address,undefined -DPIPELINK_BUILD_COMPONENTS=OFF
+  -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_CXX_FLAGS_RELEASE="-O1 -g1" -DPIPELINK_FUZZ=ON -DPIPELINK_SANITIZE=fuzzer-no-link,address,undefined -DPIPELINK_BUILD_COMPONENTS=OFF
 )
