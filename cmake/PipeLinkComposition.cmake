@@ -32,7 +32,8 @@ PipeLinkComposition
 
   Components may be declared later, and may be imported (``pipelink_install``, ``pipelink_import_package``).
   ``LINK_OPTIONS`` are ``guard``, ``limit=<n>``, ``cluster=<x>x<y>x<z>``, ``blocks_per_sm=<n>`` and
-  ``ring:<owner.ring>=<tier>,<weight>``.
+  ``ring:<owner.ring>=<tier>,<weight>``. With ``guard`` the kernel finds waits that take longer than 2 s (``guard=<n>ms``: than n
+  ms) and writes past claims of shared memory, and the session names them; the packages are the same. See :doc:`/guarded`.
 
   Targets:
 
@@ -174,6 +175,8 @@ function(_pipelink_json_settings result owners_result context bind set options)
   foreach(option IN LISTS options)
     if(option STREQUAL "guard")
       list(APPEND link "\"guard\": true")
+    elseif(option MATCHES "^guard=(${number})ms$")
+      list(APPEND link "\"guard\": true" "\"guard_ms\": ${CMAKE_MATCH_1}")
     elseif(option MATCHES "^limit=(${number})$")
       list(APPEND link "\"limit\": ${CMAKE_MATCH_1}")
     elseif(option MATCHES "^blocks_per_sm=(${number})$")
@@ -184,7 +187,7 @@ function(_pipelink_json_settings result owners_result context bind set options)
       list(APPEND owners "LINK_OPTIONS=${CMAKE_MATCH_1}")
       list(APPEND rings "\"${CMAKE_MATCH_1}\": {\"tier\": ${CMAKE_MATCH_2}, \"weight\": ${CMAKE_MATCH_3}}")
     else()
-      message(FATAL_ERROR "${context}: LINK_OPTIONS: unknown option '${option}'; there are guard, limit=<n>, "
+      message(FATAL_ERROR "${context}: LINK_OPTIONS: unknown option '${option}'; there are guard, guard=<n>ms, limit=<n>, "
                           "cluster=<x>x<y>x<z>, blocks_per_sm=<n> and ring:<owner.ring>=<tier>,<weight>")
     endif()
   endforeach()

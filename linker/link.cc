@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
+#include "linker/audit/waits.h"
 #include "linker/check/check.h"
 #include "linker/codegen/glue.h"
 #include "linker/codegen/host_header.h"
@@ -39,7 +41,8 @@ GatePlan gate_plan(const Composition& composition, const Plan& plan) {
   out.registers = plan.solution.entry_registers;
   for (int budget : plan.solution.warpgroup_registers)
     out.sets_registers = out.sets_registers || budget != plan.solution.entry_registers;
-  out.barriers = plan.solution.barrier_count + 1;
+  // Named barriers of a guarded link are words of shared memory.
+  out.barriers = plan.guard ? 1 : plan.solution.barrier_count + 1;
   out.shared_bytes = plan.shared_bytes;
   out.shared_align = plan.shared_align;
   return out;
@@ -159,6 +162,25 @@ Outcome<Linked> generate_with_needs(Toolchain& toolchain, const Checked& first, 
   return linked;
 }
 
+void note_waits(const std::string& component, const std::vector<UnguardedWait>& waits,
+                std::vector<NotGuarded>& out) {
+  for (const UnguardedWait& wait : waits)
+    out.push_back({component, fmt::format("{} of {}", wait.where, component),
+                   fmt::format("{}, {} time{}: only waits of the SDK have a limit", wait.what, wait.count,
+                               wait.count == 1 ? "" : "s")});
+}
+
+/// One note for all: a guarded link of anything real has some.
+Diagnostics guard_notes(const GuardPlan& guard) {
+  if (guard.not_guarded.empty()) return {};
+  Diagnostic d;
+  d.severity = Severity::kNote;
+  d.clause = "L-GUARD";
+  d.title = "the guard does not see everything";
+  for (const NotGuarded& n : guard.not_guarded) d.facts.push_back({n.owner, n.what + ": " + n.why, {}});
+  return {d};
+}
+
 }  // namespace
 
 Outcome<Checked> check_composition(const std::string& file, Timings& timings) {
@@ -184,6 +206,7 @@ Outcome<Linked> link_composition(const std::string& file, const ToolchainLimits&
   if (!checked) return checked.diagnostics;
   Diagnostics kept;
   const Checked in = take(std::move(checked), kept);
+  std::vector<NotGuarded> waits;
   LowerRequest request;
   request.arch = in.composition.arch;
   request.kernel = in.composition.name;
@@ -197,6 +220,11 @@ Outcome<Linked> link_composition(const std::string& file, const ToolchainLimits&
       d.help = "link again";
       return d;
     }
+    if (in.plan.guard) {  // after this: what no guard sees is known
+      const Outcome<std::vector<UnguardedWait>> found = unguarded_waits(*whole);
+      if (!found) return found.diagnostics;
+      note_waits(package.contract.component, *found, waits);
+    }
     for (std::size_t n = 0; n < whole->ltoir.size(); ++n)
       request.inputs.push_back({package.contract.component + "." + std::to_string(n),
                                 std::move(whole->ltoir[n]), package.contract.toolkit});
@@ -205,6 +233,10 @@ Outcome<Linked> link_composition(const std::string& file, const ToolchainLimits&
   if (!linked && only_registers(linked.diagnostics))
     linked = generate_with_needs(toolchain, in, linked.diagnostics, request, timings);
   if (!linked) return linked.diagnostics;
+  if (std::optional<GuardPlan>& guard = linked->checked.plan.guard) {
+    guard->not_guarded.insert(guard->not_guarded.end(), waits.begin(), waits.end());
+    append(kept, guard_notes(*guard));
+  }
   kept.insert(kept.end(), linked.diagnostics.begin(), linked.diagnostics.end());
   timings.total_ms = milliseconds(start);
   return {std::move(*linked.value), std::move(kept)};

@@ -178,7 +178,13 @@ class Check {
     arguments.swiglu = {reinterpret_cast<void*>(out), m, i};
     const pipelink::Session session = want(composition::open(kernel, arguments));
     want(session.launch(nullptr));
-    device_.synchronize();
+    try {
+      device_.synchronize();
+    } catch (const std::exception& e) {  // a guarded kernel can say more
+      throw std::runtime_error(e.what() + ("\n" + session.guard_report()));
+    }
+    if (const std::string found = session.guard_report(); !found.empty())
+      throw std::runtime_error("the guard found\n" + found);
     return session.blocks();
   }
 

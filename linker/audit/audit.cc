@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <set>
 
+#include "linker/audit/optimized.h"
 #include "linker/backend/lower.h"
 #include "packager/base/demangle.h"
 #include "packager/capture/capture.h"
-#include "packager/capture/ptx.h"
 
 namespace pipelink {
 namespace {
@@ -74,7 +74,7 @@ Diagnostic unused(const Contract& contract, const ClaimUse& claim) {
 
 }  // namespace
 
-Outcome<Audit> audit(const Package& package) {
+Outcome<PtxFacts> optimized_code(const Package& package) {
   const Contract& contract = package.contract;
   LowerRequest request;
   request.arch = contract.arch;
@@ -85,7 +85,12 @@ Outcome<Audit> audit(const Package& package) {
         {fmt::format("{}.{}", contract.component, n), package.ltoir[n], contract.toolkit});
   Outcome<std::string> ptx = Toolchain().lower_to_ptx(request);
   if (!ptx) return std::move(ptx.diagnostics);
-  Outcome<PtxFacts> facts = parse_ptx(*ptx, package.file);
+  return parse_ptx(*ptx, package.file);
+}
+
+Outcome<Audit> audit(const Package& package) {
+  const Contract& contract = package.contract;
+  Outcome<PtxFacts> facts = optimized_code(package);
   if (!facts) return std::move(facts.diagnostics);
 
   Audit out{contract.component, contract.version, contract.arch, package.file, {}, {}, {}, {}};

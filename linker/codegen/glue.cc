@@ -11,6 +11,7 @@
 #include "linker/codegen/sdk_text.h"
 #include "linker/codegen/signature.h"
 #include "linker/version.h"
+#include "pipelink/guard_report.h"
 
 namespace pipelink {
 namespace {
@@ -301,6 +302,29 @@ json warpgroup_list(const Composition& composition, const Plan& plan, const Port
   return out;
 }
 
+Outcome<std::string> guard_text(const Composition& composition, const Plan& plan) {
+  using namespace runtime_internal;
+  json bands = json::array();
+  for (const GuardBand& b : plan.guard->bands)
+    bands.push_back({{"begin", std::to_string(b.begin)}, {"end", std::to_string(b.end)}});
+  if (bands.empty()) bands.push_back({{"begin", "0"}, {"end", "0"}});
+  json values;
+  values["milliseconds"] = std::to_string(composition.options.guard_ms);
+  values["head_bytes"] = std::to_string(kGuardBytes);
+  values["band_count"] = std::to_string(bands.size());
+  values["bands"] = std::move(bands);
+  values["threads"] = std::to_string(plan.threads);
+  values["warps"] = std::to_string(plan.threads / 32);
+  values["records"] = std::to_string(kGuardRecords);
+  values["kind_mbarrier"] = std::to_string(kGuardMbarrier);
+  values["kind_barrier"] = std::to_string(kGuardBarrier);
+  values["kind_band"] = std::to_string(kGuardOverrun);
+  values["kind_stuck"] = std::to_string(kGuardStuck);
+  values["kind_also"] = std::to_string(kGuardAlso);
+  values["traps"] = plan.tensor_columns != 0;
+  return render_template("guard.cu", values);
+}
+
 }  // namespace
 
 Outcome<std::string> glue(const Composition& composition, const Bindings& bindings, const Plan& plan,
@@ -350,7 +374,14 @@ Outcome<std::string> glue(const Composition& composition, const Bindings& bindin
   values["shared_bytes"] = std::to_string(plan.shared_bytes);
   values["parameter_align"] = std::to_string(plan.parameter_align);
   values["parameter_bytes"] = std::to_string(plan.parameter_bytes);
-  values["guard"] = composition.options.guard ? "100000000" : "0";
+  values["guard"] = json::array();
+  if (plan.guard) {
+    Outcome<std::string> guard = guard_text(composition, plan);
+    if (!guard) return guard.diagnostics;
+    values["guard"].push_back({{"text", std::move(*guard)},
+                               {"head_words", std::to_string(kGuardBytes / 4)},
+                               {"parameter", std::to_string(plan.guard->parameter)}});
+  }
   values["components"] = std::move(components);
   values["calls"] = std::move(calls);
   values["threads"] = std::to_string(plan.threads);

@@ -242,6 +242,15 @@ Outcome<std::string> launch_text(const LaunchDescription& d) {
   put("cluster", fmt::format("{} {} {}", d.cluster[0], d.cluster[1], d.cluster[2]));
   put("blocks_per_sm", fmt::format("{}", d.blocks_per_sm));
   put("parameters", fmt::format("{} {}", d.parameter_size, d.parameter_align));
+  if (d.guard) {
+    put("guard", fmt::format("{} {}", d.guard->parameter, d.guard->milliseconds));
+    for (const LaunchGuard::Claim& c : d.guard->claims)
+      put("guard_claim", fmt::format("{} {} {} {} {}", c.kind, c.offset, c.bytes, c.arrivals, c.name));
+    for (const LaunchGuard::Role& r : d.guard->roles)
+      put("guard_role", fmt::format("{} {} {}", r.first_warp, r.warps, r.name));
+    for (const LaunchGuard::Barrier& b : d.guard->barriers)
+      put("guard_barrier", fmt::format("{} {}", b.id, b.name));
+  }
   for (const LaunchInstance& i : d.instances) {
     put("instance", i.name);
     put("component", escaped(i.component));

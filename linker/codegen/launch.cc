@@ -1,6 +1,9 @@
 #include "linker/codegen/launch.h"
 
+#include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "packager/contract/fields.h"
@@ -74,6 +77,47 @@ LaunchInstance launch_instance(const Composition& composition, const Bindings& b
   return out;
 }
 
+LaunchGuard launch_guard(const Composition& composition, const Plan& plan) {
+  LaunchGuard out;
+  out.parameter = static_cast<std::size_t>(plan.guard->parameter);
+  out.milliseconds = static_cast<std::uint32_t>(composition.options.guard_ms);
+  const auto u32 = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
+  // By claim: "gemm.operands.full" is the ring gemm.operands.
+  std::map<std::string, LaunchGuard::Claim> uses;
+  for (std::size_t i = 0; i < composition.instances.size(); ++i) {
+    const contract::Contract& c = composition.contract(i);
+    const std::string prefix = composition.instances[i].name + ".";
+    for (const contract::Buffer& b : c.buffers)
+      uses[prefix + b.name] = {.kind = "buffer", .name = prefix + b.name};
+    for (std::size_t r = 0; r < c.rings.size(); ++r) {
+      if (c.rings[r].direction != contract::Direction::kExport) continue;
+      const std::string ring = prefix + c.rings[r].name;
+      const PlacedRing& at = plan.instances[i].rings[r];
+      uses[ring] = {.kind = "ring", .name = ring};
+      uses[ring + ".full"] = {.kind = "full", .name = ring, .arrivals = u32(at.full_arrivals)};
+      uses[ring + ".empty"] = {.kind = "empty", .name = ring, .arrivals = u32(at.empty_arrivals)};
+    }
+    for (std::size_t m = 0; m < c.mbarriers.size(); ++m)
+      uses[prefix + c.mbarriers[m].name] = {.kind = "mbarriers",
+                                            .name = prefix + c.mbarriers[m].name,
+                                            .arrivals = u32(plan.instances[i].mbarriers[m].arrivals)};
+  }
+  for (const place::BufferPlacement& b : plan.solution.buffers) {
+    const auto use = uses.find(b.name);
+    LaunchGuard::Claim claim = use == uses.end() ? LaunchGuard::Claim{.kind = "kernel", .name = b.name} : use->second;
+    claim.offset = u32(b.offset);
+    claim.bytes = u32(b.bytes);
+    out.claims.push_back(std::move(claim));
+  }
+  std::sort(out.claims.begin(), out.claims.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.offset, a.name) < std::pair(b.offset, b.name);
+  });
+  for (const place::RolePlacement& r : plan.solution.roles)
+    out.roles.push_back({r.name, u32(r.first_warp), u32(r.warps)});
+  for (const place::BarrierPlacement& b : plan.solution.barriers) out.barriers.push_back({b.name, u32(b.id)});
+  return out;
+}
+
 }  // namespace
 
 LaunchDescription launch_description(const Composition& composition, const Bindings& bindings,
@@ -87,6 +131,7 @@ LaunchDescription launch_description(const Composition& composition, const Bindi
   out.blocks_per_sm = static_cast<std::uint32_t>(composition.launch.blocks_per_sm);
   out.parameter_size = static_cast<std::size_t>(plan.parameter_bytes);
   out.parameter_align = static_cast<std::size_t>(plan.parameter_align);
+  if (plan.guard) out.guard = launch_guard(composition, plan);
   for (std::size_t i = 0; i < composition.instances.size(); ++i)
     out.instances.push_back(launch_instance(composition, bindings, plan, i));
   return out;

@@ -41,6 +41,7 @@ struct Launch {
 
 struct LinkOptions {
   bool guard = false;
+  std::int64_t guard_ms = 2000;      ///< how long a guarded link waits
   std::uint64_t limit = 64'000'000;  ///< placement work limit, units of linker/place
 };
 

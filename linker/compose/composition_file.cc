@@ -249,8 +249,12 @@ class Reader {
   }
 
   void options(const JsonValue& object) {
-    keys(object, "`options`", {"guard", "limit"});
+    keys(object, "`options`", {"guard", "guard_ms", "limit"});
     if (const JsonValue* v = optional(object, "guard", Kind::kBoolean)) out_.options.guard = v->boolean;
+    if (const JsonMember* m = object.find("guard_ms")) {
+      integer(m->value, "`guard_ms`", 1, 3'600'000, out_.options.guard_ms);
+      if (!out_.options.guard) malformed(m->value, "`guard_ms` is for a link with `guard`");
+    }
     std::int64_t limit = static_cast<std::int64_t>(out_.options.limit);
     if (const JsonMember* m = object.find("limit")) {
       integer(m->value, "`limit`", 1, std::int64_t{1} << 50, limit);

@@ -101,6 +101,18 @@ void fill_arrivals(const Composition& composition, const Bindings& bindings, Pla
         plan.instances[b.exporter.instance].rings[b.exporter.index];
 }
 
+/// `problem` becomes what was solved.
+Outcome<place::Solution> solve_guarded(place::Problem& problem, std::uint64_t limit,
+                                       std::optional<GuardPlan>& guard) {
+  Outcome<GuardedPlacement> placed = place_guarded(problem, limit);
+  if (!placed) return placed.diagnostics;
+  guard.emplace();
+  guard->bands = guard_bands(placed->solution, placed->solution.footprint);
+  guard->not_guarded = not_guarded(*placed, guard->bands);
+  problem = std::move(placed->problem);
+  return {std::move(placed->solution), std::move(placed.diagnostics)};
+}
+
 }  // namespace
 
 Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, const RegisterNeeds& needs) {
@@ -109,11 +121,13 @@ Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, con
   for (place::Role& role : problem->roles)
     if (const auto need = needs.find(role.name); need != needs.end())
       role.min_registers = std::clamp((need->second + 7) / 8 * 8, role.min_registers, role.max_registers);
-  Outcome<place::Solution> solution = place::solve(*problem, composition.options.limit);
+  Plan out;
+  Outcome<place::Solution> solution = composition.options.guard
+                                          ? solve_guarded(*problem, composition.options.limit, out.guard)
+                                          : place::solve(*problem, composition.options.limit);
   if (!solution) return solution.diagnostics;
   if (Diagnostics wrong = place::verify(*problem, *solution); has_error(wrong)) return wrong;
 
-  Plan out;
   Diagnostics diagnostics = solution.diagnostics;
   std::map<PortRef, std::int64_t> stages;
   for (std::size_t i = 0; i < composition.instances.size(); ++i) {
@@ -127,6 +141,10 @@ Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, con
   }
   fill_arrivals(composition, bindings, out, stages, diagnostics);
   if (has_error(diagnostics)) return diagnostics;
+  if (out.guard) {
+    out.guard->parameter = round_up(out.parameter_bytes, 8);
+    out.parameter_bytes = out.guard->parameter + 8;
+  }
   out.parameter_align = std::max(out.parameter_align, kParameterAlign);
   out.parameter_bytes = round_up(std::max<std::int64_t>(out.parameter_bytes, 1), out.parameter_align);
   out.shared_bytes = std::max<std::int64_t>(solution->footprint, 16);

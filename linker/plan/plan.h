@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "linker/bind/bindings.h"
 #include "linker/place/problem.h"
 #include "linker/place/solution.h"
+#include "linker/plan/guard.h"
 
 namespace pipelink {
 
@@ -34,6 +36,13 @@ struct InstancePlacement {
   std::int64_t parameters = 0;      ///< offset into the parameter block
 };
 
+/// What a guarded link adds.
+struct GuardPlan {
+  std::vector<GuardBand> bands;
+  std::vector<NotGuarded> not_guarded;  ///< claims; link_composition adds waits
+  std::int64_t parameter = 0;           ///< offset in the parameter block: where findings go
+};
+
 struct Plan {
   place::Problem problem;
   place::Solution solution;
@@ -45,6 +54,7 @@ struct Plan {
   int threads = 0;
   int tensor_columns = 0;               ///< that the block allocates; 0: none
   std::int64_t tensor_memory_word = 0;  ///< offset of the allocation's address in shared memory
+  std::optional<GuardPlan> guard;
 };
 
 /// The kernel's own claim beside those of the instances, if any of them claims tensor memory.

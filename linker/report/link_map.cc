@@ -294,6 +294,16 @@ LinkMap read(const Row& top) {
     out.cubin = LinkMap::Cubin{c.text("toolkit"), c.text("sha256"), c.text("text_sha256"),
                                c.number("text_bytes"), c.number("stack_bytes")};
   }
+  if (top.has("guard")) {
+    const Row g = top.row("guard");
+    MapGuard& guard = out.guard.emplace();
+    guard.milliseconds = g.number("milliseconds");
+    guard.waits = g.texts("waits");
+    for (const Row& row : g.rows("claims"))
+      guard.claims.push_back({row.text("claim"), row.number("before"), row.number("after")});
+    for (const Row& row : g.rows("not_guarded"))
+      guard.not_guarded.push_back({row.text("what"), row.text("why")});
+  }
   if (top.has("glue")) {
     out.glue_sha256 = top.row("glue").text("sha256");
     out.glue = top.row("glue").texts("lines", kMostLines);

@@ -112,6 +112,20 @@ struct MapObjective {
   std::int64_t value = 0, bound = 0;
 };
 
+struct MapGuard {
+  struct Claim {
+    std::string name;
+    std::int64_t before = 0, after = 0;  ///< bytes of the bands
+  };
+  struct Missing {
+    std::string what, why;
+  };
+  std::int64_t milliseconds = 0;
+  std::vector<Claim> claims;
+  std::vector<std::string> waits;
+  std::vector<Missing> not_guarded;
+};
+
 struct LinkMap {
   std::string name, arch, version;
   struct Instance {
@@ -155,6 +169,7 @@ struct LinkMap {
     std::int64_t text_bytes = 0, stack_bytes = 0;
   };
   std::optional<Cubin> cubin;
+  std::optional<MapGuard> guard;
   std::string glue_sha256;
   std::vector<std::string> glue;
 };

@@ -23,6 +23,30 @@ json solver(const place::Solution& s) {
           {"objectives", std::move(objectives)}};
 }
 
+/// Claims with the width of their bands; what waits with a limit; what the guard does not see.
+json guard_rows(const Checked& in) {
+  json claims = json::array(), waits = json::array(), not_guarded = json::array();
+  for (const GuardedClaim& c : guarded_claims(in.plan.solution, in.plan.guard->bands))
+    claims.push_back({{"claim", c.name}, {"before", c.before}, {"after", c.after}});
+  for (std::size_t i = 0; i < in.composition.instances.size(); ++i) {
+    const contract::Contract& c = in.composition.contract(i);
+    const std::string prefix = in.composition.instances[i].name + ".";
+    for (const contract::Ring& r : c.rings) {
+      if (r.direction != contract::Direction::kExport) continue;
+      waits.push_back(prefix + r.name + ".full");
+      waits.push_back(prefix + r.name + ".empty");
+    }
+    for (const contract::Mbarriers& m : c.mbarriers) waits.push_back(prefix + m.name);
+    for (const contract::NamedBarrier& b : c.named_barriers) waits.push_back(prefix + b.name);
+  }
+  for (const NotGuarded& n : in.plan.guard->not_guarded)
+    not_guarded.push_back({{"owner", n.owner}, {"what", n.what}, {"why", n.why}});
+  return {{"milliseconds", in.composition.options.guard_ms},
+          {"claims", std::move(claims)},
+          {"waits", std::move(waits)},
+          {"not_guarded", std::move(not_guarded)}};
+}
+
 json head(const MapSource& source) {
   const Checked& in = source.in;
   json instances = json::array(), inputs = json::array();
@@ -35,7 +59,7 @@ json head(const MapSource& source) {
                       {"version", p.contract.version},
                       {"sha256", p.sha256}});
   const Launch& launch = in.composition.launch;
-  return {{"schema", 1},
+  json map = {{"schema", 1},
           {"name", in.composition.name},
           {"arch", in.composition.arch},
           {"pipelink", kVersion},
@@ -49,6 +73,8 @@ json head(const MapSource& source) {
           {"facts", fact_rows(source)},
           {"dropped", dropped_rows(source)},
           {"inputs", std::move(inputs)}};
+  if (in.plan.guard) map["guard"] = guard_rows(in);
+  return map;
 }
 
 json whole(const Linked& linked) {

@@ -68,6 +68,7 @@ std::map<std::string, SharedUse> shared_uses(const MapSource& source) {
     }
   }
   out[kTensorMemoryWord].kind = "address of tensor memory";
+  out[kGuardClaim].kind = "the guard's own";
   return out;
 }
 

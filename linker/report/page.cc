@@ -51,6 +51,7 @@ Outcome<std::string> page_of_map(const std::string& text, const std::string& fil
   section("connections", page::connections(context));
   section("facts", page::facts(context));
   section("verdict", page::verdict(context));
+  section("guard", page::guard(context));
   section("glue", page::glue(context));
   if (has_error(diagnostics)) return diagnostics;
   return render_html("report_page.html", values);

@@ -67,6 +67,8 @@ Outcome<std::string> rings(const Context& context);
 Outcome<std::string> connections(const Context& context);
 Outcome<std::string> facts(const Context& context);
 Outcome<std::string> verdict(const Context& context);  ///< gate, solver, inputs, dropped exports
+/// Empty if the link is not guarded.
+Outcome<std::string> guard(const Context& context);
 Outcome<std::string> glue(const Context& context);
 
 }  // namespace pipelink::page

@@ -135,6 +135,23 @@ std::string gate(const json& map) {
   return "gate: passed\n" + table(rows);
 }
 
+/// Empty for a link that is not guarded.
+std::string guard(const json& map) {
+  if (!map.contains("guard")) return "";
+  const json& g = map.at("guard");
+  std::vector<Row> rows = {{"before", "after", "band around"}};
+  for (const json& c : g.at("claims"))
+    rows.push_back({grouped(c.at("before")), grouped(c.at("after")), c.at("claim")});
+  std::string out = "\nguard: bytes of the bands\n" + table(rows, "rr") +
+                    fmt::format("guard: waits of at most {} ms\n  {}\n", grouped(g.at("milliseconds")),
+                                joined(g.at("waits"), "none"));
+  out += "guard: does not see\n";
+  if (g.at("not_guarded").empty()) return out + "  nothing that is known\n";
+  for (const json& n : g.at("not_guarded"))
+    out += fmt::format("  {}: {}\n", n.at("what").get<std::string>(), n.at("why").get<std::string>());
+  return out;
+}
+
 }  // namespace
 
 std::string render_summary(const json& map) {
@@ -147,7 +164,7 @@ std::string render_summary(const json& map) {
                      map.at("arch").get<std::string>(), names) +
          shared_memory(map) + "\n" + warps(map) + "\n" + barriers(map) + tensor_memory(map) + "\n" +
          connections(map) + "\n" + facts(map) + "\ndropped exports: " + joined(map.at("dropped"), "none") +
-         "\n" + solver(map) + "\n" + gate(map);
+         "\n" + solver(map) + guard(map) + "\n" + gate(map);
 }
 
 }  // namespace pipelink

@@ -37,7 +37,8 @@ std::vector<std::string> handle_symbols(const contract::Contract& contract) {
     names.push_back(fmt::format("{}tensor_memory__{}", prefix, memory.name));
   for (const auto& fact : contract.facts) names.push_back(fmt::format("{}fact__{}", prefix, fact.name));
   if (contract.parameters) names.push_back(prefix + "parameters");
-  names.emplace_back("pl__guard__limit");
+  names.emplace_back("pl__guard__barrier");
+  names.emplace_back("pl__guard__wait");
   sort_unique(names);
   return names;
 }

@@ -65,6 +65,7 @@ _FUNCTIONS = {  # name: (result, parameters)
     "pipelink_open": (ctypes.c_int, [_POINTER, ctypes.POINTER(_Argument), _SIZE, ctypes.c_uint64, _SIZE, _OUT]),
     "pipelink_launch": (ctypes.c_int, [_POINTER, _POINTER]),
     "pipelink_session_blocks": (ctypes.c_uint32, [_POINTER]),
+    "pipelink_guard_report": (_TEXT, [_POINTER]),
     "pipelink_close_session": (None, [_POINTER]),
     "pipelink_last_error": (_TEXT, []),
 }
@@ -315,6 +316,13 @@ class Session:
     def blocks(self):
         """Of the grid."""
         return self._library.session_blocks(self._handle)
+
+    def guard_report(self):
+        """What a guarded kernel found so far, a line for each finding; "" if nothing, or if the link is not guarded.
+
+        It waits for nothing: synchronise with the stream first. A kernel that found something is not launched again.
+        """
+        return self._library.guard_report(self._handle).decode()
 
     def launch(self, stream=None):
         """Enqueues the kernel; allocates no device memory and waits for nothing, so it can be captured in a CUDA graph.

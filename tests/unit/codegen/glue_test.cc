@@ -66,16 +66,6 @@ TEST_CASE("two instances: handles and calls depend on the instance alone") {
   CHECK(glue_of(compose(turned, links)) == text);
 }
 
-TEST_CASE("a guarded composition has a limit, and nothing else is different") {
-  Composition composition = compose({{caller(), ""}, {callee("callee"), ""}});
-  std::string plain = glue_of(composition);
-  composition.options.guard = true;
-  const std::string guarded = glue_of(composition), zero = "{ return 0ull; }";
-  const std::size_t at = plain.find(zero);
-  REQUIRE(at != std::string::npos);
-  CHECK(plain.replace(at, zero.size(), "{ return 100000000ull; }") == guarded);
-}
-
 TEST_CASE("tensor memory is allocated once for all claims, and freed after all roles") {
   const auto edit = [](Contract& c) {
     c.tensor_memory.push_back({"cells", {"caller.cu", 9}, expression("size"), {}});

@@ -36,7 +36,7 @@ TEST_CASE("a composition file with everything") {
   "set": {"g0.tile_m": 128, "g0.fast": true, "g0.name": "x", "g0.scale": 0.50},
   "rings": {"g0.operands": {"tier": 2, "weight": 3}},
   "launch": {"cluster": [2, 1, 1], "blocks_per_sm": 2},
-  "options": {"guard": true, "limit": 1000}
+  "options": {"guard": true, "guard_ms": 500, "limit": 1000}
 })",
                                                           "fused.json");
   REQUIRE(file);
@@ -56,6 +56,7 @@ TEST_CASE("a composition file with everything") {
   CHECK(file->launch.cluster[0] == 2);
   CHECK(file->launch.blocks_per_sm == 2);
   CHECK(file->options.guard);
+  CHECK(file->options.guard_ms == 500);
   CHECK(file->options.limit == 1000);
   CHECK(file->lines.at("BIND g0.epilogue=swiglu.apply") == 9);
   CHECK(file->lines.at("SET g0.tile_m") == 10);
@@ -67,6 +68,7 @@ TEST_CASE("what is absent has its default") {
   CHECK(file->launch.cluster[2] == 1);
   CHECK(file->launch.blocks_per_sm == 1);
   CHECK_FALSE(file->options.guard);
+  CHECK(file->options.guard_ms == 2000);
   CHECK(file->options.limit == LinkOptions{}.limit);
 }
 
@@ -133,7 +135,7 @@ error[I-COMPOSITION]: unknown key `grid` in a composition file
 
 error[I-COMPOSITION]: unknown key `Guard` in a composition file
   composition: column 14: `options` has no key `Guard` (fused.json:4)
-  = help: the keys here are guard, limit
+  = help: the keys here are guard, guard_ms, limit
 )");
 }
 

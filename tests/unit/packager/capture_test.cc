@@ -321,7 +321,7 @@ TEST_CASE("contract against object") {
         "error[P-SYMBOL]: function 'helper' is called but not defined\n  part0.fatbin: calls it\n"
         "  = help: compile the source that defines it into the component\n");
   CHECK(messages(".extern .func vprintf() ;\n.extern .func __assertfail() ;\n.extern .func "
-                 "pl__guard__limit() ;\n") == "");
+                 "pl__guard__wait() ;\n.extern .func pl__guard__barrier() ;\n") == "");
   CHECK(messages(".extern .func pl__demo__buffer__other() ;\n") ==
         "error[P-SYMBOL]: the handle 'pl__demo__buffer__other' is used but not declared\n  part0.fatbin: "
         "calls it\n"

@@ -107,6 +107,20 @@ int cuMemsetD8_v2(unsigned long long at, unsigned char, std::size_t bytes) {
   state.zeroed_bytes = bytes;
   return 0;
 }
+int cuMemHostAlloc(void** memory, std::size_t bytes, unsigned flags) {
+  if (!state.current || flags != 2 || bytes > sizeof state.pinned) return 1;
+  ++state.pinned_taken;
+  *memory = state.pinned;
+  return 0;
+}
+int cuMemFreeHost(void* memory) {
+  state.pinned_freed += memory == state.pinned;
+  return state.current ? 0 : 201;
+}
+int cuMemHostGetDevicePointer_v2(unsigned long long* address, void* memory, unsigned) {
+  *address = reinterpret_cast<std::uintptr_t>(memory) + 1;  // another address space
+  return 0;
+}
 int cuModuleLoadData(void** module, const void* image) {
   if (state.load_status) return state.load_status;
   ++state.loaded;

@@ -30,6 +30,8 @@ struct FakeState {
   bool had_parameters = false;
   unsigned long long zeroed_at = 0;
   std::size_t zeroed_bytes = 0;
+  int pinned_taken = 0, pinned_freed = 0;
+  alignas(64) unsigned char pinned[4096]{};
 };
 
 extern "C" FakeState* fake_state();

@@ -30,6 +30,7 @@ TEST_CASE("numbers of the driver's enumerations") {
   CHECK(runtime_internal::kAttributeMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   CHECK(runtime_internal::kAttributeMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   CHECK(runtime_internal::kLaunchClusterDimension == static_cast<int>(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION));
+  CHECK(runtime_internal::kHostAllocMapped == CU_MEMHOSTALLOC_DEVICEMAP);
   CHECK(static_cast<int>(Element::kBf16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
   CHECK(static_cast<int>(Element::kF16) == CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
   CHECK(static_cast<int>(Element::kF32) == CU_TENSOR_MAP_DATA_TYPE_FLOAT32);

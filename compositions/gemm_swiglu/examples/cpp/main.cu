@@ -161,6 +161,12 @@ bool run(const pipelink::Kernel& kernel, const Shape& shape) {
   check(cudaGraphLaunch(replay, stream), "cannot replay");
   good &= agrees(download(), other_a, w, shape, "replayed with other input");
 
+  // Of a link with LINK_OPTIONS guard; empty for any other.
+  if (const std::string found = session.guard_report(); !found.empty()) {
+    std::printf("the guard found\n%s", found.c_str());
+    good = false;
+  }
+
   check(cudaGraphExecDestroy(replay), "cannot destroy the graph");
   check(cudaGraphDestroy(graph), "cannot destroy the graph");
   check(cudaStreamDestroy(stream), "cannot destroy the stream");

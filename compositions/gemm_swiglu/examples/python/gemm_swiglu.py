@@ -68,6 +68,9 @@ def run(kernel, m, hidden, intermediate):
     out.fill_(float("nan"))
     graph.replay()
     good &= agrees(out, other_a, w, "replayed with other input")
+    if found := session.guard_report():  # of a link with LINK_OPTIONS guard
+        print(f"the guard found\n{found}", end="")
+        good = False
     graph.reset()  # before the session, which the captured launch needs
     return good
 

@@ -31,6 +31,7 @@ struct pipelink_session {
 namespace pipelink::c_api_internal {
 
 inline thread_local std::string last_error;
+inline thread_local std::string last_report;
 
 inline int fail(const Error& error) {
   last_error = error.message;
@@ -237,6 +238,16 @@ PIPELINK_C_FUNCTION int pipelink_launch(const pipelink_session* session, void* s
 
 PIPELINK_C_FUNCTION uint32_t pipelink_session_blocks(const pipelink_session* session) {
   return session ? session->session.blocks() : 0;
+}
+
+PIPELINK_C_FUNCTION const char* pipelink_guard_report(const pipelink_session* session) {
+  using namespace pipelink::c_api_internal;
+  if (guarded([&] {
+        last_report = session ? session->session.guard_report() : std::string();
+        return 0;
+      }) != 0)
+    return "";
+  return last_report.c_str();
 }
 
 PIPELINK_C_FUNCTION void pipelink_close_session(pipelink_session* session) {

@@ -37,6 +37,7 @@ inline constexpr int kAttributeMultiprocessors = 16;
 inline constexpr int kAttributeMajor = 75;
 inline constexpr int kAttributeMinor = 76;
 inline constexpr int kLaunchClusterDimension = 4;
+inline constexpr unsigned kHostAllocMapped = 2;
 
 struct LaunchAttribute {  // CUlaunchAttribute
   int id;
@@ -76,6 +77,10 @@ static_assert(sizeof(LaunchConfig) == 56 && offsetof(LaunchConfig, stream) == 32
   REQUIRED(context_pop, "cuCtxPopCurrent_v2", Status (*)(Context*))                               \
   REQUIRED(context_device, "cuCtxGetDevice", Status (*)(DeviceOrdinal*))                          \
   REQUIRED(stream_synchronize, "cuStreamSynchronize", Status (*)(Stream))                         \
+  REQUIRED(host_alloc, "cuMemHostAlloc", Status (*)(void**, std::size_t, unsigned))               \
+  REQUIRED(host_free, "cuMemFreeHost", Status (*)(void*))                                         \
+  REQUIRED(host_address, "cuMemHostGetDevicePointer_v2",                                          \
+           Status (*)(DevicePointer*, void*, unsigned))                                           \
   REQUIRED(memset8, "cuMemsetD8_v2", Status (*)(DevicePointer, unsigned char, std::size_t))       \
   REQUIRED(module_load, "cuModuleLoadData", Status (*)(Module*, const void*))                     \
   REQUIRED(module_unload, "cuModuleUnload", Status (*)(Module))                                   \

@@ -10,6 +10,12 @@
 //     cluster=2 1 1
 //     blocks_per_sm=1
 //     parameters=192 64                        bytes and alignment of the kernel's one parameter; 0 1: none
+//     guard=184 2000                           only of a guarded link: offset in the parameters of the address
+//                                              to which findings go; how long a wait may take, in ms
+//     guard_claim=full 1024 24 1 gemm.operands kind, offset, bytes, arrivals (0 where nothing arrives), claim;
+//                                              kinds: buffer, ring, full, empty, mbarriers, kernel
+//     guard_role=4 8 gemm.mma                  first warp, warps, role
+//     guard_barrier=1 swiglu.warpgroup0        id, named barrier
 //     instance=gemm                            begins an instance; sorted by name
 //     component=wgmma_gemm
 //     region=0 192 64                          offset in the block, bytes, alignment
@@ -27,6 +33,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +76,31 @@ struct LaunchInstance {
   bool operator==(const LaunchInstance&) const = default;
 };
 
+/// What a guarded link says of its findings' addresses.
+struct LaunchGuard {
+  struct Claim {
+    std::string kind, name;
+    std::uint32_t offset = 0, bytes = 0, arrivals = 0;
+    bool operator==(const Claim&) const = default;
+  };
+  struct Role {
+    std::string name;
+    std::uint32_t first_warp = 0, warps = 0;
+    bool operator==(const Role&) const = default;
+  };
+  struct Barrier {
+    std::string name;
+    std::uint32_t id = 0;
+    bool operator==(const Barrier&) const = default;
+  };
+  std::size_t parameter = 0;
+  std::uint32_t milliseconds = 0;
+  std::vector<Claim> claims;  ///< of shared memory
+  std::vector<Role> roles;
+  std::vector<Barrier> barriers;
+  bool operator==(const LaunchGuard&) const = default;
+};
+
 /// One image of a composition.
 struct LaunchDescription {
   std::string composition;
@@ -78,6 +110,7 @@ struct LaunchDescription {
   std::uint32_t cluster[3] = {1, 1, 1};
   std::uint32_t blocks_per_sm = 1;
   std::size_t parameter_size = 0, parameter_align = 1;
+  std::optional<LaunchGuard> guard;
   std::vector<LaunchInstance> instances;
 
   const LaunchInstance* find(std::string_view instance) const {
@@ -189,6 +222,32 @@ inline bool parse_instance_line(std::string_view key, std::string_view value, La
   return true;
 }
 
+inline bool parse_guard_line(std::string_view key, std::string_view value, LaunchGuard& guard) {
+  const auto number = [&value](auto& out) { return parse_number(next_word(value), out); };
+  if (key == "guard_claim") {
+    LaunchGuard::Claim& c = guard.claims.emplace_back();
+    c.kind = next_word(value);
+    const bool good = number(c.offset) && number(c.bytes) && number(c.arrivals);
+    c.name = value;
+    for (const char* kind : {"buffer", "ring", "full", "empty", "mbarriers", "kernel"})
+      if (c.kind == kind) return good && !c.name.empty();
+    return false;
+  }
+  if (key == "guard_role") {
+    LaunchGuard::Role& r = guard.roles.emplace_back();
+    const bool good = number(r.first_warp) && number(r.warps);
+    r.name = value;
+    return good && !r.name.empty();
+  }
+  if (key == "guard_barrier") {
+    LaunchGuard::Barrier& b = guard.barriers.emplace_back();
+    const bool good = number(b.id);
+    b.name = value;
+    return good && !b.name.empty();
+  }
+  return false;
+}
+
 inline bool parse_launch_line(std::string_view key, std::string_view value, LaunchDescription& d) {
   if (key == "composition")
     d.composition = unescape(value);
@@ -204,8 +263,12 @@ inline bool parse_launch_line(std::string_view key, std::string_view value, Laun
     return parse_number(value, d.blocks_per_sm);
   else if (key == "parameters")
     return parse_numbers(value, d.parameter_size, d.parameter_align);
-  else
-    return false;
+  else if (key == "guard" && !d.guard) {
+    d.guard.emplace();
+    return parse_numbers(value, d.guard->parameter, d.guard->milliseconds);
+  } else {
+    return d.guard && parse_guard_line(key, value, *d.guard);
+  }
   return true;
 }
 
@@ -230,6 +293,9 @@ inline std::string launch_fault(const LaunchDescription& d) {
   if (d.cluster[1] != 1 || d.cluster[2] != 1) return "a cluster must be one-dimensional: the grid is";
   if (d.parameter_size > 32764) return "the parameter block exceeds 32764 bytes";
   if (!is_alignment(d.parameter_align)) return "the parameter alignment must be a power of two up to 4096";
+  if (d.guard && (d.guard->parameter % 8 != 0 || d.parameter_size < 8 ||
+                  d.guard->parameter > d.parameter_size - 8 || d.guard->milliseconds == 0))
+    return "the guard's parameter leaves the parameter block, or it has no time";
   for (std::size_t n = 0; n < d.instances.size(); ++n) {
     const LaunchInstance& i = d.instances[n];
     for (std::size_t m = 0; m < n; ++m)

@@ -13,6 +13,7 @@
 
 #include "pipelink/cuda_device.h"
 #include "pipelink/driver.h"
+#include "pipelink/guard_report.h"
 #include "pipelink/launch_description.h"
 #include "pipelink/result.h"
 #include "pipelink/runtime_types.h"
@@ -57,6 +58,8 @@ struct LoadedKernel {
   std::uint32_t default_blocks = 0;
   std::vector<pipelink_host_function_v1> providers;       // one per instance, null where it has none
   std::vector<std::vector<pipelink_host_fact_v1>> facts;  // views into `launch`
+  volatile GuardRecord* guard_records = nullptr;          // of a guarded kernel: pinned, kGuardRecords of them
+  DevicePointer guard_address = 0;                        // the same for the device
 
   LoadedKernel() = default;
   LoadedKernel(const LoadedKernel&) = delete;
@@ -66,7 +69,22 @@ struct LoadedKernel {
       CurrentContext current(driver, device.context);
       if (current.status() == 0) driver.module_unload(module);
     }
+    if (guard_records) {
+      CurrentContext current(driver, device.context);
+      if (current.status() == 0) driver.host_free(const_cast<GuardRecord*>(guard_records));
+    }
     if (device.retained) driver.primary_release(device.ordinal);
+  }
+
+  /// The records that are complete; those of a running kernel may be incomplete.
+  std::string guard_report() const {
+    std::vector<GuardRecord> found;
+    for (std::size_t n = 0; guard_records && n < kGuardRecords; ++n) {
+      const volatile GuardRecord& r = guard_records[n];
+      if (const std::uint32_t kind = r.kind; kind != 0)
+        found.push_back({kind, r.block, r.thread, r.at, r.a, r.b, r.c, r.d});
+    }
+    return found.empty() ? std::string() : GuardReport(*launch.guard, std::move(found)).text();
   }
 
   LaunchAttribute cluster_attribute() const {
@@ -87,6 +105,21 @@ struct LoadedKernel {
     return c;
   }
 };
+
+/// Memory of the host for the findings of a guarded kernel: a trap leaves no other to read.
+inline Result<void> prepare_guard(LoadedKernel& k) {
+  if (!k.launch.guard) return {};
+  constexpr std::size_t bytes = kGuardRecords * sizeof(GuardRecord);
+  void* memory = nullptr;
+  Status status = k.driver.host_alloc(&memory, bytes, kHostAllocMapped);
+  if (status == 0) {
+    std::memset(memory, 0, bytes);
+    k.guard_records = static_cast<GuardRecord*>(memory);
+    status = k.driver.host_address(&k.guard_address, memory, 0);
+  }
+  if (status == 0) return {};
+  return k.driver.error(ErrorCode::kBadImage, "no pinned memory for the guard of " + k.launch.composition, status);
+}
 
 inline Result<void> resolve_providers(LoadedKernel& k, std::span<const Provider> table) {
   for (const LaunchInstance& i : k.launch.instances) {

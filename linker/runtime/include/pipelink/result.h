@@ -19,6 +19,7 @@ enum class ErrorCode : int {
   kScratch = 9,         ///< less device memory lent than the components ask for
   kLaunch = 10,         ///< the driver refused the launch
   kFile = 11,           ///< a file cannot be read
+  kGuard = 12,          ///< a guarded kernel found a fault in an earlier launch
 };
 
 struct Error {

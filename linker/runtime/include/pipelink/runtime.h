@@ -30,9 +30,15 @@ class Session {
   /// Enqueues the kernel. Allocates nothing and never synchronises; on a capturing stream it becomes a graph
   /// node. The driver copies the parameter block, so the session may end while the kernel runs; the lent
   /// buffers may not.
+  /// A guarded kernel that found a fault is not launched again (kGuard): load it anew.
   Result<void> launch(Stream stream) const {
     const State& s = *state_;
     const runtime_internal::Driver& driver = s.kernel->driver;
+    if (s.kernel->guard_records && s.kernel->guard_records->kind != 0) {
+      const std::string report = guard_report();
+      return Error{ErrorCode::kGuard, s.kernel->launch.composition + " is guarded, and an earlier launch failed: " +
+                                          report.substr(0, report.find('\n'))};
+    }
     runtime_internal::CurrentContext current(driver, s.kernel->device.context);
     runtime_internal::Status status = current.status();
     if (status == 0) {
@@ -44,6 +50,11 @@ class Session {
     if (status == 0) return {};
     return driver.error(ErrorCode::kLaunch, "cannot launch " + s.kernel->launch.composition, status);
   }
+
+  /// What a guarded kernel found in the launches of all its sessions, a line for each finding; empty: nothing,
+  /// or the link is not guarded. Waits for nothing: synchronise with the stream first. It can also be asked
+  /// while the kernel runs, and after a launch that ended with an error.
+  std::string guard_report() const { return state_->kernel->guard_report(); }
 
   std::uint32_t blocks() const { return state_->config.grid[0]; }
   std::uint32_t threads() const { return state_->config.block[0]; }
@@ -108,6 +119,7 @@ class Kernel {
       return k->driver.error(ErrorCode::kBadImage,
                              "the image of " + subject + " has no kernel " + k->launch.entry, s);
     if (auto done = plan_grid(*k); !done) return done.error();
+    if (auto done = prepare_guard(*k); !done) return done.error();
     return Kernel(std::move(k));
   }
 
@@ -131,6 +143,7 @@ class Kernel {
         !done)
       return done.error();
     if (auto done = zero_scratch(*state_, *requests, options.scratch); !done) return done.error();
+    tell_guard(*session);
     return Session(std::move(session));
   }
 
@@ -149,6 +162,7 @@ class Kernel {
     auto session = new_session(blocks ? blocks : state_->default_blocks);
     if (!session->block.data()) return Error{ErrorCode::kBadArgument, "out of host memory"};
     if (!parameters.empty()) std::memcpy(session->block.data(), parameters.data(), parameters.size());
+    tell_guard(*session);
     return Session(std::move(session));
   }
 
@@ -180,6 +194,13 @@ class Kernel {
     if (start == std::string_view::npos) return "the composition";
     const std::size_t name = start + key.size();
     return text.substr(name, text.find('\n', name) - name);
+  }
+
+  /// Where the kernel's findings go is a parameter of its own.
+  void tell_guard(Session::State& session) const {
+    if (state_->launch.guard)
+      std::memcpy(session.block.data() + state_->launch.guard->parameter, &state_->guard_address,
+                  sizeof state_->guard_address);
   }
 
   std::unique_ptr<Session::State> new_session(std::uint32_t blocks) const {

@@ -201,14 +201,14 @@
     static constexpr int threads = ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.threads;             \
     static_assert(threads > 0 && threads % 32 == 0, "a named barrier is for a multiple of 32 threads");      \
     static __device__ __forceinline__ void sync(::pipelink::Self self) {                                     \
-      asm volatile("barrier.sync %0, %1;" ::"r"(PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance)),   \
-                   "n"(threads)                                                                              \
-                   : "memory");                                                                              \
+      const unsigned id = PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance);                          \
+      if (pl__guard__barrier(id, threads, true)) return;                                                     \
+      asm volatile("barrier.sync %0, %1;" ::"r"(id), "n"(threads) : "memory");                               \
     }                                                                                                        \
     static __device__ __forceinline__ void arrive(::pipelink::Self self) {                                   \
-      asm volatile("barrier.arrive %0, %1;" ::"r"(PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance)), \
-                   "n"(threads)                                                                              \
-                   : "memory");                                                                              \
+      const unsigned id = PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance);                          \
+      if (pl__guard__barrier(id, threads, false)) return;                                                    \
+      asm volatile("barrier.arrive %0, %1;" ::"r"(id), "n"(threads) : "memory");                             \
     }                                                                                                        \
   };                                                                                                         \
   [[maybe_unused]] static constexpr PIPELINK_DETAIL_SYMBOL(__handle__##NAME) NAME {}

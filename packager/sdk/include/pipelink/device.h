@@ -1,12 +1,15 @@
-// The few device operations that protocols are made of. Waiting goes through one function, so that a guarded
-// link can give it a limit; an unguarded link folds the limit away. The functions are static: the vendor
-// linker merges others by name, and a package keeps those that it was compiled with.
+// The few device operations that protocols are made of. Every wait asks the guard first: a guarded link waits
+// there, with a limit, and any other folds the question away. The functions are static: the vendor linker
+// merges others by name, and a package keeps those that it was compiled with.
 #pragma once
 
 #include <cstdint>
 
-/// Tries before a wait gives up and traps; 0: never. Defined by the glue (option `guard` of the composition).
-extern "C" __device__ unsigned long long pl__guard__limit();
+/// Waits for the phase of `parity` in the caller's place if the link is guarded (option `guard` of the
+/// composition); false if it is not. Defined by the glue.
+extern "C" __device__ bool pl__guard__wait(unsigned barrier, unsigned parity);
+/// The same for a named barrier of `threads` threads: arrives, and waits if `waits`.
+extern "C" __device__ bool pl__guard__barrier(unsigned id, unsigned threads, bool waits);
 
 namespace pipelink {
 
@@ -30,14 +33,16 @@ namespace mbarrier {
 
 /// Waits until the phase of `parity` is over.
 [[maybe_unused]] static __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
-  const unsigned long long limit = pl__guard__limit();
-  if (limit == 0) {
-    while (!try_wait(barrier, parity)) {
-    }
-    return;
-  }
-  for (unsigned long long i = 0; !try_wait(barrier, parity); ++i)
-    if (i >= limit) __trap();
+  if (pl__guard__wait(barrier, parity)) return;
+  std::uint32_t done;
+  do {  // try_wait, but for the predicate's name: it tells this wait from those that no guard sees
+    asm volatile(
+        "{ .reg .pred pl_wait; mbarrier.try_wait.parity.shared::cta.b64 pl_wait, [%1], %2; selp.u32 %0, 1, "
+        "0, pl_wait; }"
+        : "=r"(done)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+  } while (done == 0);
 }
 
 /// One arrival.

@@ -1,0 +1,11 @@
+#!/bin/sh
+# In the folder that the target guard_gpu_bundle made, on a machine with a GPU: plants faults in a guarded composition, and runs
+# gemm_swiglu guarded. The last line is "N passed, M failed", or "SKIPPED: why" (exit status 77).
+# usage: run_on_gpu.sh [COMMIT]     guard.json goes to $OUT, else beside this script.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+chmod +x "$here"/*_runner
+driver=$(sed -n 's/^NVRM version:.*Module *\([^ ]*\) .*/\1/p' /proc/driver/nvidia/version 2>/dev/null)
+gemm="$here/gemm_swiglu_guarded_runner"
+exec "$here/guard_faults_runner" --out "${OUT:-$here}/guard.json" --commit "${1:-unknown}" --driver "${driver:-unknown}" \
+  --run gemm_swiglu "'$gemm' --m 64" --run gemm_swiglu_ragged "'$gemm' --m 500 --hidden 328 --intermediate 8192"
