@@ -43,6 +43,7 @@ GatePlan gate_plan(const Composition& composition, const Plan& plan) {
     out.sets_registers = out.sets_registers || budget != plan.solution.entry_registers;
   // Named barriers of a guarded link are words of shared memory.
   out.barriers = plan.guard ? 1 : plan.solution.barrier_count + 1;
+  out.may_serialise = plan.guard.has_value();
   out.shared_bytes = plan.shared_bytes;
   out.shared_align = plan.shared_align;
   return out;

@@ -39,8 +39,8 @@ std::optional<std::string> kind_of(const PtxInstruction& i, const std::string& b
       return of_sdk(i) ? std::nullopt : std::optional(std::string(wait) + " of its own");
   if (op.starts_with("barrier.cluster.wait")) return "barrier.cluster.wait";
   if (op.starts_with("griddepcontrol.wait")) return "griddepcontrol.wait";
-  const bool barrier = (op.starts_with("bar.") || op.starts_with("barrier.")) && !has(op, ".warp.") &&
-                       !has(op, ".cluster.");
+  const bool barrier =
+      (op.starts_with("bar.") || op.starts_with("barrier.")) && !has(op, ".warp.") && !has(op, ".cluster.");
   if (barrier && (has(op, ".sync") || has(op, ".red")) && !of_handle(i, barriers))
     return "a hardware barrier by its number";
   if (op.starts_with("nanosleep")) return "nanosleep, as in a loop that waits";

@@ -16,6 +16,7 @@ struct GatePlan {
   bool sets_registers = false;
   int barriers = 1;  ///< ids in use, with id 0
   std::int64_t shared_bytes = 0, shared_align = 0;
+  bool may_serialise = false;  ///< wgmma may be serialised: a guarded kernel need not be fast
 };
 
 /// One line of the gate: what was planned, what was found.

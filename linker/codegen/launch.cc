@@ -104,7 +104,8 @@ LaunchGuard launch_guard(const Composition& composition, const Plan& plan) {
   }
   for (const place::BufferPlacement& b : plan.solution.buffers) {
     const auto use = uses.find(b.name);
-    LaunchGuard::Claim claim = use == uses.end() ? LaunchGuard::Claim{.kind = "kernel", .name = b.name} : use->second;
+    LaunchGuard::Claim claim =
+        use == uses.end() ? LaunchGuard::Claim{.kind = "kernel", .name = b.name} : use->second;
     claim.offset = u32(b.offset);
     claim.bytes = u32(b.bytes);
     out.claims.push_back(std::move(claim));

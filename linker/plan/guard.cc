@@ -41,7 +41,8 @@ class Guarded {
     }
     drops_ = ordered(all, [](const place::Buffer& b) { return b.align; });
     drops_.emplace_back(kGuardClaim);
-    reuses_ = ordered(limited, [&](const place::Buffer& b) { return b.bytes + b.stage_bytes * depth(b.ring); });
+    reuses_ =
+        ordered(limited, [&](const place::Buffer& b) { return b.bytes + b.stage_bytes * depth(b.ring); });
   }
 
   Outcome<GuardedPlacement> run() {
@@ -86,7 +87,7 @@ class Guarded {
     const std::set<std::string> bare(drops_.begin(), drops_.begin() + static_cast<std::ptrdiff_t>(dropped));
     const std::set<std::string> sharing(reuses_.begin(),
                                         reuses_.begin() + static_cast<std::ptrdiff_t>(reused));
-    result_ = {base_, {}, {sharing.begin(), sharing.end()}};
+    result_ = {base_, {}, {sharing.begin(), sharing.end()}, 0};
     for (place::Buffer& b : result_.problem.buffers)
       if (!sharing.contains(b.name)) b.live.clear();
     head_ = round_up(kGuardBytes + (bare.contains(kGuardClaim) ? 0 : kGuardBand), align_);
@@ -115,8 +116,11 @@ class Guarded {
     place::Solution& s = result_.solution;
     for (place::BufferPlacement& b : s.buffers) b.offset += head_;
     s.buffers.push_back({kGuardClaim, 0, kGuardBytes});
-    std::sort(s.buffers.begin(), s.buffers.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-    s.footprint += head_;
+    std::sort(s.buffers.begin(), s.buffers.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+    result_.end = s.footprint + head_;
+    s.footprint = 0;
+    for (const place::BufferPlacement& b : s.buffers) s.footprint = std::max(s.footprint, b.offset + b.bytes);
     s.capacity = place::shared_capacity(base_.target);
     for (place::Objective& o : s.objectives)
       if (o.name == "footprint") {
@@ -134,9 +138,8 @@ class Guarded {
   Diagnostics refusal() {
     for (Diagnostic& d : refused_)
       if (d.clause == "L-SMEM")
-        d.help = fmt::format(
-            "{}{}the guard itself takes {} bytes: link without it, or with less", d.help,
-            d.help.empty() ? "" : "; ", head_);
+        d.help = fmt::format("{}{}the guard itself takes {} bytes: link without it, or with less", d.help,
+                             d.help.empty() ? "" : "; ", head_);
     return refused_;
   }
 
@@ -189,10 +192,12 @@ std::vector<NotGuarded> not_guarded(const GuardedPlacement& placed, const std::v
   for (const GuardedClaim& claim : guarded_claims(placed.solution, bands)) {
     const std::string& owner = owners[claim.name];
     if (std::binary_search(placed.reusing.begin(), placed.reusing.end(), claim.name)) {
-      out.push_back({owner, claim.name, "it may share bytes with other claims, for else not all of them fit"});
+      out.push_back(
+          {owner, claim.name, "it may share bytes with other claims, for else not all of them fit"});
     } else if (claim.before == 0 || claim.after == 0) {
       const char* sides = claim.after != 0 ? "before" : claim.before != 0 ? "after" : "around";
-      out.push_back({owner, fmt::format("the bytes {} {}", sides, claim.name), "there is no room for a band"});
+      out.push_back(
+          {owner, fmt::format("the bytes {} {}", sides, claim.name), "there is no room for a band"});
     }
   }
   for (const place::TensorColumns& t : placed.problem.tensor_columns)

@@ -37,9 +37,10 @@ struct NotGuarded {
 };
 
 struct GuardedPlacement {
-  place::Problem problem;    ///< as it was solved, without bands, with the guard's own claim
-  place::Solution solution;  ///< sizes are those of the claims; the bands are what lies between them
+  place::Problem problem;            ///< as it was solved, without bands, with the guard's own claim
+  place::Solution solution;          ///< sizes are those of the claims; the bands are what lies between them
   std::vector<std::string> reusing;  ///< claims that may share bytes, for else they would not fit; sorted
+  std::int64_t end = 0;              ///< of the last band: the bytes of shared memory that the block needs
 };
 
 /// Where not everything fits, claims go without bands: those with the largest alignment first (a band costs

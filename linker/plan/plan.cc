@@ -107,7 +107,8 @@ Outcome<place::Solution> solve_guarded(place::Problem& problem, std::uint64_t li
   Outcome<GuardedPlacement> placed = place_guarded(problem, limit);
   if (!placed) return placed.diagnostics;
   guard.emplace();
-  guard->bands = guard_bands(placed->solution, placed->solution.footprint);
+  guard->bands = guard_bands(placed->solution, placed->end);
+  guard->shared_bytes = placed->end;
   guard->not_guarded = not_guarded(*placed, guard->bands);
   problem = std::move(placed->problem);
   return {std::move(placed->solution), std::move(placed.diagnostics)};
@@ -147,7 +148,7 @@ Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, con
   }
   out.parameter_align = std::max(out.parameter_align, kParameterAlign);
   out.parameter_bytes = round_up(std::max<std::int64_t>(out.parameter_bytes, 1), out.parameter_align);
-  out.shared_bytes = std::max<std::int64_t>(solution->footprint, 16);
+  out.shared_bytes = std::max<std::int64_t>(out.guard ? out.guard->shared_bytes : solution->footprint, 16);
   for (const place::Buffer& b : problem->buffers) out.shared_align = std::max(out.shared_align, b.align);
   out.threads = solution->warps * 32;
   if (const int used = solution->tensor_column_count; used > 0) {

@@ -39,6 +39,7 @@ struct InstancePlacement {
 /// What a guarded link adds.
 struct GuardPlan {
   std::vector<GuardBand> bands;
+  std::int64_t shared_bytes = 0;        ///< with the last band
   std::vector<NotGuarded> not_guarded;  ///< claims; link_composition adds waits
   std::int64_t parameter = 0;           ///< offset in the parameter block: where findings go
 };

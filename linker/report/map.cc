@@ -60,19 +60,19 @@ json head(const MapSource& source) {
                       {"sha256", p.sha256}});
   const Launch& launch = in.composition.launch;
   json map = {{"schema", 1},
-          {"name", in.composition.name},
-          {"arch", in.composition.arch},
-          {"pipelink", kVersion},
-          {"instances", std::move(instances)},
-          {"launch", {{"cluster", launch.cluster}, {"blocks_per_sm", launch.blocks_per_sm}}},
-          {"placement", placement_rows(source)},
-          {"free", in.plan.solution.capacity - in.plan.shared_bytes},
-          {"solver", solver(in.plan.solution)},
-          {"bindings", binding_rows(source)},
-          {"routes", route_rows(source)},
-          {"facts", fact_rows(source)},
-          {"dropped", dropped_rows(source)},
-          {"inputs", std::move(inputs)}};
+              {"name", in.composition.name},
+              {"arch", in.composition.arch},
+              {"pipelink", kVersion},
+              {"instances", std::move(instances)},
+              {"launch", {{"cluster", launch.cluster}, {"blocks_per_sm", launch.blocks_per_sm}}},
+              {"placement", placement_rows(source)},
+              {"free", in.plan.solution.capacity - in.plan.shared_bytes},
+              {"solver", solver(in.plan.solution)},
+              {"bindings", binding_rows(source)},
+              {"routes", route_rows(source)},
+              {"facts", fact_rows(source)},
+              {"dropped", dropped_rows(source)},
+              {"inputs", std::move(inputs)}};
   if (in.plan.guard) map["guard"] = guard_rows(in);
   return map;
 }

@@ -1,5 +1,5 @@
-// Takes a ring: thread t adds up its word of each stage and twice that of its neighbour, through a buffer and a
-// named barrier, and takes turns at mbarriers.
+// Takes a ring: thread t adds up its word of each stage and twice that of its neighbour, through a buffer and
+// a named barrier, and takes turns at mbarriers.
 #define PIPELINK_COMPONENT guard_consumer
 #include <pipelink/component.h>
 

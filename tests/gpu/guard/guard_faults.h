@@ -6,19 +6,19 @@ namespace guard_faults {
 /// One fault for each, planted in one block.
 enum Fault : int {
   kNone,
-  kAfterOdd,       ///< the byte after a buffer of 101 bytes
-  kBeforeOdd,      ///< the byte before it
-  kAfterAligned,   ///< the same of a buffer aligned to 1024
+  kAfterOdd,      ///< the byte after a buffer of 101 bytes
+  kBeforeOdd,     ///< the byte before it
+  kAfterAligned,  ///< the same of a buffer aligned to 1024
   kBeforeAligned,
-  kAfterStages,    ///< the byte after the last stage of a ring
-  kBeforeStages,   ///< the byte before its first stage
-  kAfterMbarriers, ///< the byte after an array of mbarriers
-  kAfterEarly,     ///< the byte after a buffer that shares its bytes in other links
-  kNoFull,         ///< a lane of the producer does not arrive at a stage
-  kNoEmpty,        ///< a thread of the consumer does not release a stage
-  kNoTurn,         ///< one of two arrivals at an mbarrier is missing
-  kNoWarp,         ///< a warp does not come to a named barrier
-  kRawLoop,        ///< as kNoTurn, and another role waits in a loop that no guard sees
+  kAfterStages,        ///< the byte after the last stage of a ring
+  kBeforeStages,       ///< the byte before its first stage
+  kAfterMbarriers,     ///< the byte after an array of mbarriers
+  kAfterEarly,         ///< the byte after a buffer that shares its bytes in other links
+  kNoFull,             ///< a lane of the producer does not arrive at a stage
+  kNoEmpty,            ///< a thread of the consumer does not release a stage
+  kNoTurn,             ///< one of two arrivals at an mbarrier is missing
+  kNoWarp,             ///< a warp does not come to a named barrier
+  kRawLoop,            ///< as kNoTurn, and another role waits in a loop that no guard sees
   kOverrunAndTimeout,  ///< kAfterOdd and kNoTurn
   kFaults
 };
@@ -34,7 +34,7 @@ struct Parameters {
 
 namespace guard_consumer {
 struct Parameters {
-  unsigned* out;           ///< 128 for each block
+  unsigned* out;             ///< 128 for each block
   volatile unsigned* never;  ///< stays 0
   unsigned steps, block;
   int fault;

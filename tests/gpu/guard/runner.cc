@@ -1,5 +1,5 @@
-// Plants faults in a guarded composition and compares what its guard names with what was planted, each in a process of
-// its own. Exit status: 0 all named, 1 not, 2 usage, 77 there is no GPU.
+// Plants faults in a guarded composition and compares what its guard names with what was planted, each in a
+// process of its own. Exit status: 0 all named, 1 not, 2 usage, 77 there is no GPU.
 #include <pipelink/guard_faults.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,40 +37,70 @@ struct Case {
 const std::vector<Case>& cases() {
   static const std::vector<Case> list = {
       {"none", kNone, "nothing: all sums must be right", {}},
-      {"after_odd", kAfterOdd, "byte 1 after a buffer of 101 bytes",
+      {"after_odd",
+       kAfterOdd,
+       "byte 1 after a buffer of 101 bytes",
        {"overrun: byte 1 after buffer guard_consumer.odd of 101 bytes; 0x00 instead of 0x", "in block 2"}},
-      {"before_odd", kBeforeOdd, "byte 1 before a buffer of 101 bytes",
+      {"before_odd",
+       kBeforeOdd,
+       "byte 1 before a buffer of 101 bytes",
        {"overrun: byte 1 before buffer guard_consumer.odd of 101 bytes; 0x00 instead of 0x", "in block 2"}},
-      {"after_aligned", kAfterAligned, "byte 1 after a buffer of 1000 bytes aligned to 1024",
+      {"after_aligned",
+       kAfterAligned,
+       "byte 1 after a buffer of 1000 bytes aligned to 1024",
        {"overrun: byte 1 after buffer guard_consumer.aligned of 1000 bytes; 0x00 instead of 0x"}},
-      {"before_aligned", kBeforeAligned, "byte 1 before a buffer aligned to 1024",
+      {"before_aligned",
+       kBeforeAligned,
+       "byte 1 before a buffer aligned to 1024",
        {"overrun: byte 1 before buffer guard_consumer.aligned of 1000 bytes; 0x00 instead of 0x"}},
-      {"after_stages", kAfterStages, "byte 1 after the last stage of a ring",
+      {"after_stages",
+       kAfterStages,
+       "byte 1 after the last stage of a ring",
        {"overrun: byte 1 after ring guard_consumer.queue of 2048 bytes; 0x00 instead of 0x"}},
-      {"before_stages", kBeforeStages, "byte 1 before the first stage of a ring",
+      {"before_stages",
+       kBeforeStages,
+       "byte 1 before the first stage of a ring",
        {"overrun: byte 1 before ring guard_consumer.queue of 2048 bytes; 0x00 instead of 0x"}},
-      {"after_mbarriers", kAfterMbarriers, "byte 1 after an array of mbarriers",
+      {"after_mbarriers",
+       kAfterMbarriers,
+       "byte 1 after an array of mbarriers",
        {"overrun: byte 1 after mbarriers guard_consumer.turns of 24 bytes; 0x00 instead of 0x"}},
-      {"after_early", kAfterEarly, "byte 1 after a buffer that shares bytes in a link without guard",
+      {"after_early",
+       kAfterEarly,
+       "byte 1 after a buffer that shares bytes in a link without guard",
        {"overrun: byte 1 after buffer guard_consumer.early of 512 bytes; 0x00 instead of 0x"}},
-      {"no_full", kNoFull, "lane 7 of the producer does not arrive at the full barrier of step 2, stage 0",
+      {"no_full",
+       kNoFull,
+       "lane 7 of the producer does not arrive at the full barrier of step 2, stage 0",
        {"timeout: role guard_consumer.consume (block 2, warp ", "waited 0.5",
         "for the full barrier of ring guard_consumer.queue, stage 0, parity 1, which 32 arrivals complete"}},
-      {"no_empty", kNoEmpty, "thread 5 of the consumer does not release the stage of step 1, stage 1",
+      {"no_empty",
+       kNoEmpty,
+       "thread 5 of the consumer does not release the stage of step 1, stage 1",
        {"timeout: role guard_producer.produce (block 2, warp ", "waited 0.5",
-        "for the empty barrier of ring guard_consumer.queue, stage 1, parity 0, which 128 arrivals complete"}},
-      {"no_turn", kNoTurn, "one of two arrivals at an mbarrier is missing in step 1",
+        "for the empty barrier of ring guard_consumer.queue, stage 1, parity 0, which 128 arrivals "
+        "complete"}},
+      {"no_turn",
+       kNoTurn,
+       "one of two arrivals at an mbarrier is missing in step 1",
        {"timeout: role guard_consumer.consume (block 2, warp ", "waited 0.5",
         "for mbarrier guard_consumer.turns[1], parity 0, which 2 arrivals complete"}},
-      {"no_warp", kNoWarp, "warp 2 of the consumer leaves before the named barrier of step 3",
+      {"no_warp",
+       kNoWarp,
+       "warp 2 of the consumer leaves before the named barrier of step 3",
        {"timeout: role guard_consumer.consume (block 2, warp ", "waited 0.5",
         "for named barrier guard_consumer.all of 128 threads"}},
-      {"raw_loop", kRawLoop, "an arrival is missing, and warp 3 of the consumer waits in a loop of its own",
+      {"raw_loop",
+       kRawLoop,
+       "an arrival is missing, and warp 3 of the consumer waits in a loop of its own",
        {"timeout: role guard_consumer.consume (block 2, warp ", "for mbarrier guard_consumer.turns[1]",
-        "stuck: in block 2 warp 3 (role guard_consumer.consume)|stuck: in block 2 warp 7 (role guard_consumer.consume)",
+        "stuck: in block 2 warp 3 (role guard_consumer.consume)|stuck: in block 2 warp 7 (role "
+        "guard_consumer.consume)",
         "where no guard sees it"},
        false},
-      {"overrun_and_timeout", kOverrunAndTimeout, "byte 1 after a buffer, and a missing arrival",
+      {"overrun_and_timeout",
+       kOverrunAndTimeout,
+       "byte 1 after a buffer, and a missing arrival",
        {"timeout: role guard_consumer.consume", "for mbarrier guard_consumer.turns[1]",
         "overrun: byte 1 after buffer guard_consumer.odd of 101 bytes; 0x00 instead of 0x"}},
   };
@@ -97,7 +127,8 @@ int run_case(const Case& c) {
   composition::Arguments arguments{};
   arguments.guard_producer = {kSteps, kFaulty, c.fault};
   arguments.guard_consumer = {reinterpret_cast<unsigned*>(address),
-                              reinterpret_cast<unsigned*>(address + 4 * 128 * kBlocks), kSteps, kFaulty, c.fault};
+                              reinterpret_cast<unsigned*>(address + 4 * 128 * kBlocks), kSteps, kFaulty,
+                              c.fault};
   // open() would take a block for each multiprocessor; the parameters are the same for fewer.
   auto whole = composition::open(*kernel, arguments);
   if (!whole) return fail(whole.error().message);
@@ -148,7 +179,8 @@ Ran in_child(const std::function<int()>& body) {
   }
   close(ends[1]);
   char part[4096];
-  for (ssize_t n = 0; (n = read(ends[0], part, sizeof part)) > 0;) out.output.append(part, static_cast<std::size_t>(n));
+  for (ssize_t n = 0; (n = read(ends[0], part, sizeof part)) > 0;)
+    out.output.append(part, static_cast<std::size_t>(n));
   close(ends[0]);
   int status = 0;
   if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)) out.status = WEXITSTATUS(status);
@@ -198,7 +230,8 @@ struct Options {
 };
 
 [[noreturn]] void usage() {
-  std::fputs("usage: guard_runner [--out FILE.json] [--commit C] [--driver V] [--run NAME COMMAND]...\n", stderr);
+  std::fputs("usage: guard_runner [--out FILE.json] [--commit C] [--driver V] [--run NAME COMMAND]...\n",
+             stderr);
   std::exit(2);
 }
 
@@ -243,9 +276,10 @@ int main(int argc, char** argv) {
   const std::time_t now = std::time(nullptr);
   char date[32] = {};
   std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
-  std::string json = "{\n \"device\": " + quoted(device.output) + ",\n \"driver\": " + quoted(options.driver) +
-                     ",\n \"toolkit\": " + quoted(TOOLKIT) + ",\n \"date\": " + quoted(date) + ",\n \"commit\": " +
-                     quoted(options.commit) + ",\n \"cases\": [";
+  std::string json = "{\n \"device\": " + quoted(device.output) +
+                     ",\n \"driver\": " + quoted(options.driver) + ",\n \"toolkit\": " + quoted(TOOLKIT) +
+                     ",\n \"date\": " + quoted(date) + ",\n \"commit\": " + quoted(options.commit) +
+                     ",\n \"cases\": [";
   int passed = 0, failed = 0;
   const auto record = [&](const std::string& name, const std::string& planted, const std::string& named,
                           double seconds, const std::string& fault) {
@@ -254,9 +288,9 @@ int main(int argc, char** argv) {
     std::printf("%s: %s (%s s): %s\n%s", fault.empty() ? "ok" : "FAILED", name.c_str(), time,
                 fault.empty() ? planted.c_str() : fault.c_str(), named.c_str());
     std::fflush(stdout);
-    json += std::string(passed + failed == 0 ? "\n" : ",\n") + "  {\"name\": " + quoted(name) + ", \"planted\": " +
-            quoted(planted) + ", \"named\": " + quoted(named) + ", \"seconds\": " + time + ", \"passed\": " +
-            (fault.empty() ? "true" : "false") + "}";
+    json += std::string(passed + failed == 0 ? "\n" : ",\n") + "  {\"name\": " + quoted(name) +
+            ", \"planted\": " + quoted(planted) + ", \"named\": " + quoted(named) + ", \"seconds\": " + time +
+            ", \"passed\": " + (fault.empty() ? "true" : "false") + "}";
     ++(fault.empty() ? passed : failed);
   };
   for (const Case& c : cases()) {
@@ -267,9 +301,11 @@ int main(int argc, char** argv) {
   }
   for (const auto& [name, command] : options.commands) {
     const Ran ran = in_child([&] { return execl("/bin/sh", "sh", "-c", command.c_str(), nullptr); });
-    record(name, "nothing", ran.output, ran.seconds, ran.status == 0 ? "" : "it ended with " + std::to_string(ran.status));
+    record(name, "nothing", ran.output, ran.seconds,
+           ran.status == 0 ? "" : "it ended with " + std::to_string(ran.status));
   }
-  json += "\n ],\n \"passed\": " + std::to_string(passed) + ",\n \"failed\": " + std::to_string(failed) + "\n}\n";
+  json +=
+      "\n ],\n \"passed\": " + std::to_string(passed) + ",\n \"failed\": " + std::to_string(failed) + "\n}\n";
   if (!options.out.empty() && !(std::ofstream(options.out) << json)) {
     std::fprintf(stderr, "cannot write %s\n", options.out.c_str());
     return 2;

@@ -1,5 +1,5 @@
-// The placement of guarded links: bands are what no claim covers, whatever sizes and alignments claims have; what
-// gives way, and in which order, where the memory does not suffice.
+// The placement of guarded links: bands are what no claim covers, whatever sizes and alignments claims have;
+// what gives way, and in which order, where the memory does not suffice.
 #include "linker/plan/guard.h"
 
 #include <doctest/doctest.h>
@@ -55,10 +55,10 @@ GuardedPlacement placed(const place::Problem& p) {
 
 /// Byte by byte: what each byte of shared memory is.
 void check_bytes(const GuardedPlacement& p, bool shares = false) {
-  std::vector<int> claims(static_cast<std::size_t>(p.solution.footprint)), bands(claims.size());
+  std::vector<int> claims(static_cast<std::size_t>(p.end)), bands(claims.size());
   for (const place::BufferPlacement& b : p.solution.buffers)
     for (std::int64_t i = b.offset; i < b.offset + b.bytes; ++i) ++claims.at(static_cast<std::size_t>(i));
-  for (const GuardBand& b : guard_bands(p.solution, p.solution.footprint))
+  for (const GuardBand& b : guard_bands(p.solution, p.end))
     for (std::int64_t i = b.begin; i < b.end; ++i) ++bands.at(static_cast<std::size_t>(i));
   for (std::size_t i = 0; i < claims.size(); ++i) {
     REQUIRE((claims[i] != 0) != (bands[i] != 0));
@@ -71,7 +71,7 @@ void check_bytes(const GuardedPlacement& p, bool shares = false) {
 }
 
 std::vector<GuardedClaim> claims_of(const GuardedPlacement& p) {
-  return guarded_claims(p.solution, guard_bands(p.solution, p.solution.footprint));
+  return guarded_claims(p.solution, guard_bands(p.solution, p.end));
 }
 
 std::vector<std::string> bare(const GuardedPlacement& p) {
@@ -133,8 +133,7 @@ TEST_CASE("where the memory does not suffice, bands go first, those of the large
   CHECK_FALSE(without.empty());
   for (const std::string& name : without) CHECK(name.starts_with("a.big"));
   CHECK(out.reusing.empty());
-  const std::vector<NotGuarded> told =
-      not_guarded(out, guard_bands(out.solution, out.solution.footprint));
+  const std::vector<NotGuarded> told = not_guarded(out, guard_bands(out.solution, out.end));
   REQUIRE(told.size() == without.size());
   for (std::size_t i = 0; i < told.size(); ++i) {
     CHECK(told[i].owner == "a");
@@ -153,9 +152,10 @@ TEST_CASE("where claims do not fit beside each other, the largest may share byte
   const GuardedPlacement out = placed(p);
   check_bytes(out, true);
   CHECK(out.reusing == std::vector<std::string>{"a.first", "a.second"});
-  const place::BufferPlacement &first = *out.solution.buffer("a.first"), &third = *out.solution.buffer("a.third");
+  const place::BufferPlacement &first = *out.solution.buffer("a.first"),
+                               &third = *out.solution.buffer("a.third");
   CHECK((third.offset >= first.offset + first.bytes || third.offset + third.bytes <= first.offset));
-  const std::vector<NotGuarded> told = not_guarded(out, guard_bands(out.solution, out.solution.footprint));
+  const std::vector<NotGuarded> told = not_guarded(out, guard_bands(out.solution, out.end));
   REQUIRE(told.size() == 2);
   CHECK(told[0].what == "a.first");
   CHECK(told[0].why.find("may share bytes") != std::string::npos);
@@ -192,7 +192,7 @@ TEST_CASE("two blocks on a multiprocessor have half the memory, less the guard's
   const std::int64_t half = place::shared_capacity(p.target);
   add(p, "a.most", half - 128 - kGuardBytes - 2 * kGuardBand, 16);
   const GuardedPlacement out = placed(p);
-  CHECK(out.solution.footprint <= half);
+  CHECK(out.end <= half);
   CHECK(bare(out).empty());
 }
 
@@ -207,15 +207,13 @@ struct Made {
 
 Made make(bool guard) {
   Made out;
-  out.composition = compose({{Component("worker")
-                                  .role("run", 1)
-                                  .buffer("room", number(100))
-                                  .change([](Contract& c) {
-                                    c.roles[0].align_warps = 1;
-                                    c.mbarriers.push_back({"turns", {"worker.cu", 8}, number(3), number(2)});
-                                    c.named_barriers.push_back({"all", {"worker.cu", 9}, number(32), {}});
-                                  }),
-                              ""}});
+  out.composition =
+      compose({{Component("worker").role("run", 1).buffer("room", number(100)).change([](Contract& c) {
+                  c.roles[0].align_warps = 1;
+                  c.mbarriers.push_back({"turns", {"worker.cu", 8}, number(3), number(2)});
+                  c.named_barriers.push_back({"all", {"worker.cu", 9}, number(32), {}});
+                }),
+                ""}});
   out.composition.options.guard = guard;
   Outcome<Bindings> bindings = bind(out.composition);
   REQUIRE(bindings);
@@ -239,11 +237,12 @@ TEST_CASE("only the glue of a guarded link has a guard") {
         std::string::npos);
   CHECK_FALSE(plain.launch.guard);
   CHECK_FALSE(plain.plan.guard);
-  for (const char* part :
-       {"> 2000 * 1000000ull", "pl_guard_fill();", "sizeof(pl_guard_head) == 208", "\n  pl_guard_end(false);\n}\n"})
+  for (const char* part : {"> 2000 * 1000000ull", "pl_guard_fill();", "sizeof(pl_guard_head) == 208",
+                           "\n  pl_guard_end(false);\n}\n"})
     CHECK_MESSAGE(guarded.glue.find(part) != std::string::npos, part);
   // The order of things: bands and words are there before the first barrier, roles only after the second.
-  const std::size_t fill = guarded.glue.find("  pl_guard_fill();"), first = guarded.glue.find("__syncthreads();", fill),
+  const std::size_t fill = guarded.glue.find("  pl_guard_fill();"),
+                    first = guarded.glue.find("__syncthreads();", fill),
                     second = guarded.glue.find("__syncthreads();", first + 1),
                     role = guarded.glue.find("pl__worker__role__run(pipelink::Self{0", second);
   CHECK(role != std::string::npos);
@@ -262,7 +261,8 @@ TEST_CASE("the launch description says what addresses are of") {
     const place::BufferPlacement& at = *made.plan.solution.buffer(c.name);
     CHECK(c.offset == at.offset);
     CHECK(c.bytes == at.bytes);
-    if (c.name == "worker.turns") CHECK(c == LaunchGuard::Claim{"mbarriers", "worker.turns", c.offset, 24, 2});
+    if (c.name == "worker.turns")
+      CHECK(c == LaunchGuard::Claim{"mbarriers", "worker.turns", c.offset, 24, 2});
     if (c.name == "worker.room") CHECK(c == LaunchGuard::Claim{"buffer", "worker.room", c.offset, 100, 0});
   }
   CHECK(g.roles == std::vector<LaunchGuard::Role>{{"worker.run", 0, 1}});

@@ -21,9 +21,9 @@ LaunchDescription guarded() {
   LaunchGuard g;
   g.parameter = 256;
   g.milliseconds = 2000;
-  g.claims = {{"kernel", "kernel:guard", 0, 208, 0},  {"buffer", "load.odd", 336, 101, 0},
-              {"ring", "new.queue", 1024, 4096, 0},   {"full", "new.queue", 5248, 32, 1},
-              {"empty", "new.queue", 5408, 32, 128},  {"mbarriers", "load.turns", 5568, 24, 2}};
+  g.claims = {{"kernel", "kernel:guard", 0, 208, 0}, {"buffer", "load.odd", 336, 101, 0},
+              {"ring", "new.queue", 1024, 4096, 0},  {"full", "new.queue", 5248, 32, 1},
+              {"empty", "new.queue", 5408, 32, 128}, {"mbarriers", "load.turns", 5568, 24, 2}};
   g.roles = {{"load.run", 0, 4}, {"new.scale", 4, 8}};
   g.barriers = {{"load.all", 1}, {"new.rows", 2}, {"new.columns", 2}};
   d.guard = g;
@@ -40,8 +40,9 @@ TEST_CASE("the description of a guarded kernel is read as it was written") {
   const auto back = parse_launch(sample::text_of(guarded()));
   REQUIRE_MESSAGE(back, back.error().message);
   CHECK(*back == guarded());
-  for (const char* bad : {"guard=256", "guard=256 0 1", "guard_claim=heap 0 1 0 a.b", "guard_claim=buffer 0 1 0",
-                          "guard_role=0 1", "guard_barrier=x a.b", "guard=256 2000\nguard=256 2000"})
+  for (const char* bad :
+       {"guard=256", "guard=256 0 1", "guard_claim=heap 0 1 0 a.b", "guard_claim=buffer 0 1 0",
+        "guard_role=0 1", "guard_barrier=x a.b", "guard=256 2000\nguard=256 2000"})
     CHECK_FALSE_MESSAGE(parse_launch("pipelink-launch/1\ncomposition=a\narch=sm_90a\nentry=a\nthreads=128\n"
                                      "parameters=320 64\n" +
                                      std::string(bad) + "\n"),
@@ -59,17 +60,20 @@ TEST_CASE("waits are named by claim, protocol, role and thread") {
   CHECK(text({{kGuardMbarrier | kGuardAlso, 7, 0, 5408, 0, 1999001, 0, 0},
               {kGuardMbarrier | kGuardAlso, 7, 32, 5408, 0, 999, 0, 0},  // had just begun to wait
               {kGuardMbarrier, 7, 400, 5568 + 8, 1, 2000123, 0, 0}}) ==
-        "timeout: no role (block 7, warp 12, thread 400) waited 2.000 s for mbarrier load.turns[1], parity 1, which 2 "
+        "timeout: no role (block 7, warp 12, thread 400) waited 2.000 s for mbarrier load.turns[1], parity "
+        "1, which 2 "
         "arrivals complete\n"
-        "  also: role load.run (block 7, warp 0, thread 0) waited 1.999 s for the empty barrier of ring new.queue, "
+        "  also: role load.run (block 7, warp 0, thread 0) waited 1.999 s for the empty barrier of ring "
+        "new.queue, "
         "stage 0, parity 0, which 128 arrivals complete\n");
   CHECK(text({{kGuardBarrier, 0, 128, 2, 256, 2000123, 0, 0}}) ==
         "timeout: role new.scale (block 0, warp 4, thread 128) waited 2.000 s for named barrier new.rows or "
         "new.columns of 256 threads\n");
-  CHECK(text({{kGuardMbarrier, 0, 0, 336, 0, 2000123, 0, 0}}).find("an mbarrier at offset 336, which nobody claims") !=
-        std::string::npos);
+  CHECK(text({{kGuardMbarrier, 0, 0, 336, 0, 2000123, 0, 0}})
+            .find("an mbarrier at offset 336, which nobody claims") != std::string::npos);
   CHECK(text({{kGuardStuck, 3, 0, 0x12, 8, 4, 0, 0}, {kGuardStuck, 3, 0, 0, 8, 6, 0, 0}}) ==
-        "stuck: in block 3 warp 1 (role load.run), warp 4 (role new.scale) did not end after that: the code waits "
+        "stuck: in block 3 warp 1 (role load.run), warp 4 (role new.scale) did not end after that: the code "
+        "waits "
         "where no guard sees it\nstuck: 2 of 8 blocks did not end after that\n");
 }
 
@@ -79,10 +83,12 @@ TEST_CASE("overruns are named by the nearest claim") {
   CHECK(text({{kGuardOverrun, 0, 9, 208, 335, 335, 1, 0x60ff60ff}}) ==
         "overrun: byte 1 before buffer load.odd of 101 bytes; 0xff instead of 0x60 in block 0\n");
   CHECK(text({{kGuardOverrun, 0, 9, 437, 438, 445, 8, 0x5c015c02}}) ==
-        "overrun: byte 2 after buffer load.odd of 101 bytes, 8 wrong bytes up to byte 9 after it; 0x02 instead of 0x5c in "
+        "overrun: byte 2 after buffer load.odd of 101 bytes, 8 wrong bytes up to byte 9 after it; 0x02 "
+        "instead of 0x5c in "
         "block 0\n");
   CHECK(text({{kGuardOverrun, 0, 9, 437, 1000, 1022, 23, 0x5c015c02}}) ==
-        "overrun: byte 2 before ring new.queue of 4096 bytes, 23 wrong bytes up to byte 24 before it; 0x01 instead of "
+        "overrun: byte 2 before ring new.queue of 4096 bytes, 23 wrong bytes up to byte 24 before it; 0x01 "
+        "instead of "
         "0x5c in block 0\n");
   CHECK(text({{kGuardOverrun, 0, 9, 5120, 5120, 5120, 1, 0x5c015c02}})
             .starts_with("overrun: byte 1 after ring new.queue of 4096 bytes;"));
@@ -91,10 +97,11 @@ TEST_CASE("overruns are named by the nearest claim") {
   CHECK(text({{kGuardOverrun, 0, 9, 208, 208, 208, 1, 0x5c015c02}})
             .starts_with("overrun: byte 1 after the kernel's own words (kernel:guard);"));
   // The same in several blocks is one line; the pattern is another in each.
-  CHECK(text({{kGuardOverrun, 5, 9, 437, 437, 437, 1, 0x5c005c00},
-              {kGuardOverrun, 2, 9, 437, 437, 437, 1, 0x61006100},
-              {kGuardOverrun, 9, 9, 437, 437, 437, 1, 0x62006200}}) ==
-        "overrun: byte 1 after buffer load.odd of 101 bytes; 0x00 instead of 0x61 in block 2, and in 2 more\n");
+  CHECK(
+      text({{kGuardOverrun, 5, 9, 437, 437, 437, 1, 0x5c005c00},
+            {kGuardOverrun, 2, 9, 437, 437, 437, 1, 0x61006100},
+            {kGuardOverrun, 9, 9, 437, 437, 437, 1, 0x62006200}}) ==
+      "overrun: byte 1 after buffer load.odd of 101 bytes; 0x00 instead of 0x61 in block 2, and in 2 more\n");
   CHECK(text(std::vector<GuardRecord>(kGuardRecords, {kGuardOverrun, 5, 9, 437, 437, 437, 1, 0x5c005c00}))
             .ends_with("there may be more: the record is full\n"));
 }
@@ -121,7 +128,8 @@ TEST_CASE("the kernel is told where its findings go, and is not launched again a
     REQUIRE_FALSE(again);
     CHECK(again.error().code == ErrorCode::kGuard);
     CHECK(again.error().message ==
-          "sample is guarded, and an earlier launch failed: overrun: byte 1 after buffer load.odd of 101 bytes; 0x00 "
+          "sample is guarded, and an earlier launch failed: overrun: byte 1 after buffer load.odd of 101 "
+          "bytes; 0x00 "
           "instead of 0x5c in block 0");
     CHECK(state().launched == 1);
     CHECK(kernel->open_raw(parameters)->guard_report() == session->guard_report());

@@ -89,8 +89,9 @@ int pipelink_open_raw(const pipelink_kernel* kernel, const void* parameters, siz
  */
 int pipelink_launch(const pipelink_session* session, void* stream);
 uint32_t pipelink_session_blocks(const pipelink_session* session);
-/* What a guarded kernel found so far, a line for each finding; "" if nothing, or if the link is not guarded. Waits
- * for nothing: synchronise with the stream first. Valid until this thread's next call of it. Never null. */
+/* What a guarded kernel found so far, a line for each finding; "" if nothing, or if the link is not guarded.
+ * Waits for nothing: synchronise with the stream first. Valid until this thread's next call of it. Never
+ * null. */
 const char* pipelink_guard_report(const pipelink_session* session);
 void pipelink_close_session(pipelink_session* session); /* null is fine */
 

@@ -62,36 +62,35 @@ struct LaunchConfig {  // CUlaunchConfig
 static_assert(sizeof(LaunchConfig) == 56 && offsetof(LaunchConfig, stream) == 32);
 
 /// name, symbol in the driver's library, signature. The functions marked optional are newer than CUDA 12.0.
-#define PIPELINK_DRIVER_FUNCTIONS(REQUIRED, OPTIONAL)                                             \
-  REQUIRED(init, "cuInit", Status (*)(unsigned))                                                  \
-  REQUIRED(get_error_name, "cuGetErrorName", Status (*)(Status, const char**))                    \
-  REQUIRED(get_error_string, "cuGetErrorString", Status (*)(Status, const char**))                \
-  REQUIRED(device_get_count, "cuDeviceGetCount", Status (*)(int*))                                \
-  REQUIRED(device_get, "cuDeviceGet", Status (*)(DeviceOrdinal*, int))                            \
-  REQUIRED(device_get_name, "cuDeviceGetName", Status (*)(char*, int, DeviceOrdinal))             \
-  REQUIRED(device_get_attribute, "cuDeviceGetAttribute", Status (*)(int*, int, DeviceOrdinal))    \
-  REQUIRED(primary_retain, "cuDevicePrimaryCtxRetain", Status (*)(Context*, DeviceOrdinal))       \
-  REQUIRED(primary_release, "cuDevicePrimaryCtxRelease_v2", Status (*)(DeviceOrdinal))            \
-  REQUIRED(context_get, "cuCtxGetCurrent", Status (*)(Context*))                                  \
-  REQUIRED(context_push, "cuCtxPushCurrent_v2", Status (*)(Context))                              \
-  REQUIRED(context_pop, "cuCtxPopCurrent_v2", Status (*)(Context*))                               \
-  REQUIRED(context_device, "cuCtxGetDevice", Status (*)(DeviceOrdinal*))                          \
-  REQUIRED(stream_synchronize, "cuStreamSynchronize", Status (*)(Stream))                         \
-  REQUIRED(host_alloc, "cuMemHostAlloc", Status (*)(void**, std::size_t, unsigned))               \
-  REQUIRED(host_free, "cuMemFreeHost", Status (*)(void*))                                         \
-  REQUIRED(host_address, "cuMemHostGetDevicePointer_v2",                                          \
-           Status (*)(DevicePointer*, void*, unsigned))                                           \
-  REQUIRED(memset8, "cuMemsetD8_v2", Status (*)(DevicePointer, unsigned char, std::size_t))       \
-  REQUIRED(module_load, "cuModuleLoadData", Status (*)(Module*, const void*))                     \
-  REQUIRED(module_unload, "cuModuleUnload", Status (*)(Module))                                   \
-  REQUIRED(module_function, "cuModuleGetFunction", Status (*)(Function*, Module, const char*))    \
-  REQUIRED(occupancy_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                       \
-           Status (*)(int*, Function, int, std::size_t))                                          \
-  REQUIRED(occupancy_clusters, "cuOccupancyMaxActiveClusters",                                    \
-           Status (*)(int*, Function, const LaunchConfig*))                                       \
-  REQUIRED(launch, "cuLaunchKernelEx", Status (*)(const LaunchConfig*, Function, void**, void**)) \
-  OPTIONAL(tensor_map_encode_tiled, "cuTensorMapEncodeTiled", pipelink_tensor_map_encode_tiled)   \
-  OPTIONAL(parameter_info, "cuFuncGetParamInfo",                                                  \
+#define PIPELINK_DRIVER_FUNCTIONS(REQUIRED, OPTIONAL)                                                 \
+  REQUIRED(init, "cuInit", Status (*)(unsigned))                                                      \
+  REQUIRED(get_error_name, "cuGetErrorName", Status (*)(Status, const char**))                        \
+  REQUIRED(get_error_string, "cuGetErrorString", Status (*)(Status, const char**))                    \
+  REQUIRED(device_get_count, "cuDeviceGetCount", Status (*)(int*))                                    \
+  REQUIRED(device_get, "cuDeviceGet", Status (*)(DeviceOrdinal*, int))                                \
+  REQUIRED(device_get_name, "cuDeviceGetName", Status (*)(char*, int, DeviceOrdinal))                 \
+  REQUIRED(device_get_attribute, "cuDeviceGetAttribute", Status (*)(int*, int, DeviceOrdinal))        \
+  REQUIRED(primary_retain, "cuDevicePrimaryCtxRetain", Status (*)(Context*, DeviceOrdinal))           \
+  REQUIRED(primary_release, "cuDevicePrimaryCtxRelease_v2", Status (*)(DeviceOrdinal))                \
+  REQUIRED(context_get, "cuCtxGetCurrent", Status (*)(Context*))                                      \
+  REQUIRED(context_push, "cuCtxPushCurrent_v2", Status (*)(Context))                                  \
+  REQUIRED(context_pop, "cuCtxPopCurrent_v2", Status (*)(Context*))                                   \
+  REQUIRED(context_device, "cuCtxGetDevice", Status (*)(DeviceOrdinal*))                              \
+  REQUIRED(stream_synchronize, "cuStreamSynchronize", Status (*)(Stream))                             \
+  REQUIRED(host_alloc, "cuMemHostAlloc", Status (*)(void**, std::size_t, unsigned))                   \
+  REQUIRED(host_free, "cuMemFreeHost", Status (*)(void*))                                             \
+  REQUIRED(host_address, "cuMemHostGetDevicePointer_v2", Status (*)(DevicePointer*, void*, unsigned)) \
+  REQUIRED(memset8, "cuMemsetD8_v2", Status (*)(DevicePointer, unsigned char, std::size_t))           \
+  REQUIRED(module_load, "cuModuleLoadData", Status (*)(Module*, const void*))                         \
+  REQUIRED(module_unload, "cuModuleUnload", Status (*)(Module))                                       \
+  REQUIRED(module_function, "cuModuleGetFunction", Status (*)(Function*, Module, const char*))        \
+  REQUIRED(occupancy_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                           \
+           Status (*)(int*, Function, int, std::size_t))                                              \
+  REQUIRED(occupancy_clusters, "cuOccupancyMaxActiveClusters",                                        \
+           Status (*)(int*, Function, const LaunchConfig*))                                           \
+  REQUIRED(launch, "cuLaunchKernelEx", Status (*)(const LaunchConfig*, Function, void**, void**))     \
+  OPTIONAL(tensor_map_encode_tiled, "cuTensorMapEncodeTiled", pipelink_tensor_map_encode_tiled)       \
+  OPTIONAL(parameter_info, "cuFuncGetParamInfo",                                                      \
            Status (*)(Function, std::size_t, std::size_t*, std::size_t*))
 
 /// A table, so that tests can put their own functions in.

@@ -20,12 +20,12 @@ struct GuardRecord {
 static_assert(sizeof(GuardRecord) == 32);
 
 inline constexpr std::size_t kGuardRecords = 64;
-inline constexpr std::uint32_t kGuardMbarrier = 1;    ///< at: offset; a: parity; b: microseconds waited
-inline constexpr std::uint32_t kGuardBarrier = 2;     ///< at: id; a: threads; b: microseconds waited
-inline constexpr std::uint32_t kGuardOverrun = 3;     ///< at: where the band begins; a, b: first and last wrong
-                                                      ///< offset; c: how many; d: found, expected of both
-inline constexpr std::uint32_t kGuardStuck = 4;       ///< at: warps that have not ended; a: blocks; b: ended
-inline constexpr std::uint32_t kGuardAlso = 0x100;    ///< of a wait: another one had failed already
+inline constexpr std::uint32_t kGuardMbarrier = 1;  ///< at: offset; a: parity; b: microseconds waited
+inline constexpr std::uint32_t kGuardBarrier = 2;   ///< at: id; a: threads; b: microseconds waited
+inline constexpr std::uint32_t kGuardOverrun = 3;   ///< at: where the band begins; a, b: first and last wrong
+                                                    ///< offset; c: how many; d: found, expected of both
+inline constexpr std::uint32_t kGuardStuck = 4;     ///< at: warps that have not ended; a: blocks; b: ended
+inline constexpr std::uint32_t kGuardAlso = 0x100;  ///< of a wait: another one had failed already
 inline constexpr std::uint32_t kGuardJustBegun = 1000;  ///< microseconds; a shorter wait tells nothing
 
 class GuardReport {
@@ -111,7 +111,8 @@ class GuardReport {
     for (const GuardRecord& r : records_) {
       if (r.kind != kGuardOverrun) continue;
       auto [text, values] = overrun(r);
-      const auto same = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.text == text; });
+      const auto same =
+          std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.text == text; });
       if (same == lines.end()) {
         lines.push_back({std::move(text), std::move(values), 1, r.block});
         continue;
@@ -146,7 +147,8 @@ class GuardReport {
       where += ", " + number(r.c) + " wrong bytes up to " +
                (after ? "byte " + number(r.b - r.a + past) + " after it"
                       : "byte " + number(above->offset - r.a) + " before it");
-    return {std::move(where), hex(after ? r.d : r.d >> 16) + " instead of " + hex(after ? r.d >> 8 : r.d >> 24)};
+    return {std::move(where),
+            hex(after ? r.d : r.d >> 16) + " instead of " + hex(after ? r.d >> 8 : r.d >> 24)};
   }
 
   static std::string name(const LaunchGuard::Claim& c) {

@@ -10,9 +10,11 @@
 //     cluster=2 1 1
 //     blocks_per_sm=1
 //     parameters=192 64                        bytes and alignment of the kernel's one parameter; 0 1: none
-//     guard=184 2000                           only of a guarded link: offset in the parameters of the address
+//     guard=184 2000                           only of a guarded link: offset in the parameters of the
+//     address
 //                                              to which findings go; how long a wait may take, in ms
-//     guard_claim=full 1024 24 1 gemm.operands kind, offset, bytes, arrivals (0 where nothing arrives), claim;
+//     guard_claim=full 1024 24 1 gemm.operands kind, offset, bytes, arrivals (0 where nothing arrives),
+//     claim;
 //                                              kinds: buffer, ring, full, empty, mbarriers, kernel
 //     guard_role=4 8 gemm.mma                  first warp, warps, role
 //     guard_barrier=1 swiglu.warpgroup0        id, named barrier

@@ -58,8 +58,8 @@ struct LoadedKernel {
   std::uint32_t default_blocks = 0;
   std::vector<pipelink_host_function_v1> providers;       // one per instance, null where it has none
   std::vector<std::vector<pipelink_host_fact_v1>> facts;  // views into `launch`
-  volatile GuardRecord* guard_records = nullptr;          // of a guarded kernel: pinned, kGuardRecords of them
-  DevicePointer guard_address = 0;                        // the same for the device
+  volatile GuardRecord* guard_records = nullptr;  // of a guarded kernel: pinned, kGuardRecords of them
+  DevicePointer guard_address = 0;                // the same for the device
 
   LoadedKernel() = default;
   LoadedKernel(const LoadedKernel&) = delete;
@@ -118,7 +118,8 @@ inline Result<void> prepare_guard(LoadedKernel& k) {
     status = k.driver.host_address(&k.guard_address, memory, 0);
   }
   if (status == 0) return {};
-  return k.driver.error(ErrorCode::kBadImage, "no pinned memory for the guard of " + k.launch.composition, status);
+  return k.driver.error(ErrorCode::kBadImage, "no pinned memory for the guard of " + k.launch.composition,
+                        status);
 }
 
 inline Result<void> resolve_providers(LoadedKernel& k, std::span<const Provider> table) {

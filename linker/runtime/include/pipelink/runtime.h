@@ -36,8 +36,9 @@ class Session {
     const runtime_internal::Driver& driver = s.kernel->driver;
     if (s.kernel->guard_records && s.kernel->guard_records->kind != 0) {
       const std::string report = guard_report();
-      return Error{ErrorCode::kGuard, s.kernel->launch.composition + " is guarded, and an earlier launch failed: " +
-                                          report.substr(0, report.find('\n'))};
+      return Error{ErrorCode::kGuard,
+                   s.kernel->launch.composition +
+                       " is guarded, and an earlier launch failed: " + report.substr(0, report.find('\n'))};
     }
     runtime_internal::CurrentContext current(driver, s.kernel->device.context);
     runtime_internal::Status status = current.status();
@@ -51,9 +52,9 @@ class Session {
     return driver.error(ErrorCode::kLaunch, "cannot launch " + s.kernel->launch.composition, status);
   }
 
-  /// What a guarded kernel found in the launches of all its sessions, a line for each finding; empty: nothing,
-  /// or the link is not guarded. Waits for nothing: synchronise with the stream first. It can also be asked
-  /// while the kernel runs, and after a launch that ended with an error.
+  /// What a guarded kernel found in the launches of all its sessions, a line for each finding; empty:
+  /// nothing, or the link is not guarded. Waits for nothing: synchronise with the stream first. It can also
+  /// be asked while the kernel runs, and after a launch that ended with an error.
   std::string guard_report() const { return state_->kernel->guard_report(); }
 
   std::uint32_t blocks() const { return state_->config.grid[0]; }

@@ -193,24 +193,24 @@
 /// One hardware barrier for `threads` threads, in the unaligned forms: it may be reached from two places in
 /// the code. Choose among barriers by branching, never by computing an id: a computed id makes the kernel
 /// claim all sixteen.
-#define PIPELINK_NAMED_BARRIER(NAME, ...)                                                                    \
-  PIPELINK_DETAIL_RECORD(named_barrier, NAME,                                                                \
-                         ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.write(w);)                     \
-  extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(unsigned);                        \
-  struct PIPELINK_DETAIL_SYMBOL(__handle__##NAME) {                                                          \
-    static constexpr int threads = ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.threads;             \
-    static_assert(threads > 0 && threads % 32 == 0, "a named barrier is for a multiple of 32 threads");      \
-    static __device__ __forceinline__ void sync(::pipelink::Self self) {                                     \
-      const unsigned id = PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance);                          \
-      if (pl__guard__barrier(id, threads, true)) return;                                                     \
-      asm volatile("barrier.sync %0, %1;" ::"r"(id), "n"(threads) : "memory");                               \
-    }                                                                                                        \
-    static __device__ __forceinline__ void arrive(::pipelink::Self self) {                                   \
-      const unsigned id = PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance);                          \
-      if (pl__guard__barrier(id, threads, false)) return;                                                    \
-      asm volatile("barrier.arrive %0, %1;" ::"r"(id), "n"(threads) : "memory");                             \
-    }                                                                                                        \
-  };                                                                                                         \
+#define PIPELINK_NAMED_BARRIER(NAME, ...)                                                               \
+  PIPELINK_DETAIL_RECORD(named_barrier, NAME,                                                           \
+                         ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.write(w);)                \
+  extern "C" __device__ unsigned PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(unsigned);                   \
+  struct PIPELINK_DETAIL_SYMBOL(__handle__##NAME) {                                                     \
+    static constexpr int threads = ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.threads;        \
+    static_assert(threads > 0 && threads % 32 == 0, "a named barrier is for a multiple of 32 threads"); \
+    static __device__ __forceinline__ void sync(::pipelink::Self self) {                                \
+      const unsigned id = PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance);                     \
+      if (pl__guard__barrier(id, threads, true)) return;                                                \
+      asm volatile("barrier.sync %0, %1;" ::"r"(id), "n"(threads) : "memory");                          \
+    }                                                                                                   \
+    static __device__ __forceinline__ void arrive(::pipelink::Self self) {                              \
+      const unsigned id = PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance);                     \
+      if (pl__guard__barrier(id, threads, false)) return;                                               \
+      asm volatile("barrier.arrive %0, %1;" ::"r"(id), "n"(threads) : "memory");                        \
+    }                                                                                                   \
+  };                                                                                                    \
   [[maybe_unused]] static constexpr PIPELINK_DETAIL_SYMBOL(__handle__##NAME) NAME {}
 
 /// PIPELINK_TENSOR_MEMORY(name, .columns = 256);
