@@ -3,11 +3,11 @@
 #define PIPELINK_COMPONENT guard_consumer
 #include <pipelink/component.h>
 
-#include "guard_faults.h"
+#include "planted.h"
 
 namespace guard_consumer {
 
-PIPELINK_PARAMETERS(guard_consumer::Parameters, "guard_faults.h", out, never, steps, block, fault);
+PIPELINK_PARAMETERS(guard_consumer::Parameters, "planted.h", out, never, steps, block, fault);
 PIPELINK_RING(queue, .side = pipelink::kConsumer, .stages = {2, 6}, .stage_bytes = 1024, .align = 128,
               .full_arrivals = 32, .empty_arrivals = 128);
 PIPELINK_PHASE(take, .after_previous = "give");
@@ -20,7 +20,7 @@ PIPELINK_MBARRIERS(turns, .count = 3, .arrivals = 2);
 PIPELINK_NAMED_BARRIER(all, .threads = 128);
 
 static __device__ __forceinline__ void overrun(pipelink::Self self, int fault) {
-  using namespace guard_faults;
+  using namespace planted;
   if (fault == kAfterOdd || fault == kOverrunAndTimeout) odd.data(self)[101] = 0;
   if (fault == kBeforeOdd) odd.data(self)[-1] = 0;
   if (fault == kAfterAligned) aligned.data(self)[1000] = 0;
@@ -31,7 +31,7 @@ static __device__ __forceinline__ void overrun(pipelink::Self self, int fault) {
 }
 
 PIPELINK_ROLE(consume, .warps = 4, .registers = {24, 96})(pipelink::Self self) {
-  using namespace guard_faults;
+  using namespace planted;
   const Parameters& p = parameters(self);
   const int fault = blockIdx.x == p.block ? p.fault : kNone;
   const bool no_turn = fault == kNoTurn || fault == kRawLoop || fault == kOverrunAndTimeout;

@@ -18,7 +18,7 @@
 
 namespace {
 
-using namespace guard_faults;
+using namespace planted;
 namespace composition = pipelink::guard_faults;
 
 constexpr unsigned kBlocks = 4, kFaulty = 2, kSteps = 12;

@@ -1,7 +1,7 @@
 // What the host tells the components that plant faults.
 #pragma once
 
-namespace guard_faults {
+namespace planted {
 
 /// One fault for each, planted in one block.
 enum Fault : int {
@@ -23,7 +23,7 @@ enum Fault : int {
   kFaults
 };
 
-}  // namespace guard_faults
+}  // namespace planted
 
 namespace guard_producer {
 struct Parameters {
