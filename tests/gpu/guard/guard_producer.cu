@@ -19,8 +19,7 @@ PIPELINK_ROLE(produce, .warps = 1, .registers = {24, 64})(pipelink::Self self) {
     queue.acquire(self, at);
     unsigned char* stage = queue.data(self, at);
     for (unsigned i = lane; i < 256; i += 32) reinterpret_cast<unsigned*>(stage)[i] = 1000 * step + i;
-    if (lane == 31 && step == 1 && fault == planted::kAfterStages)
-      stage[1024] = 0;  // two stages: the last
+    if (lane == 31 && step == 1 && fault == planted::kAfterStages) stage[1024] = 0;  // two stages: the last
     if (lane == 0 && step == 0 && fault == planted::kBeforeStages) stage[-1] = 0;
     if (!(lane == 7 && step == 2 && fault == planted::kNoFull))
       pipelink::mbarrier::arrive(queue.full(self, at));

@@ -147,4 +147,19 @@ TEST_CASE("a cubin without the kernel") {
   CHECK(report.diagnostics[0].title == "the linked kernel is not as planned: kernel");
 }
 
+TEST_CASE("a guarded kernel may serialise wgmma, and no more than that") {
+  const std::string slow =
+      "ptxas info    : (C7518) Potential Performance Loss: wgmma.mma_async instructions are serialized due "
+      "to "
+      "program dependence on compiler-inserted WG.DP in divergent path in the function 'fused'\n";
+  CHECK(judge(planned(), {}, slow).starts_with("L-GATE: the compiler gave up what the kernel relies on"));
+  GatePlan guarded = planned();
+  guarded.may_serialise = true;
+  CHECK(judge(guarded, {}, slow) == "");
+  CHECK(judge(guarded, {}, slow + "ptxas info : (C7504) setmaxnreg ignored\n").starts_with("L-GATE: "));
+  const Outcome<GateReport> report = gate(guarded, *read_cubin(cubin_bytes(), "fused"), slow);
+  REQUIRE(report);
+  CHECK(report->rows[8].found == "wgmma serialised, as a guarded kernel may be");
+}
+
 }  // namespace pipelink::test

@@ -54,27 +54,49 @@ TEST_CASE("the description of a guarded kernel is read as it was written") {
 
 TEST_CASE("waits are named by claim, protocol, role and thread") {
   CHECK(text({}) == "");
-  CHECK(text({{kGuardMbarrier, 7, 133, 5248 + 16, 1, 2000123, 0, 0}}) ==
+  CHECK(text({{kGuardMbarrier, 7, 133, 5248 + 16, 1, 1, 2000123, 5}}) ==
         "timeout: role new.scale (block 7, warp 4, thread 133) waited 2.000 s for the full barrier of ring "
-        "new.queue, stage 2, parity 1, which 1 arrival completes\n");
-  CHECK(text({{kGuardMbarrier | kGuardAlso, 7, 0, 5408, 0, 1999001, 0, 0},
-              {kGuardMbarrier | kGuardAlso, 7, 32, 5408, 0, 999, 0, 0},  // had just begun to wait
-              {kGuardMbarrier, 7, 400, 5568 + 8, 1, 2000123, 0, 0}}) ==
-        "timeout: no role (block 7, warp 12, thread 400) waited 2.000 s for mbarrier load.turns[1], parity "
-        "1, which 2 "
-        "arrivals complete\n"
-        "  also: role load.run (block 7, warp 0, thread 0) waited 1.999 s for the empty barrier of ring "
-        "new.queue, "
-        "stage 0, parity 0, which 128 arrivals complete\n");
-  CHECK(text({{kGuardBarrier, 0, 128, 2, 256, 2000123, 0, 0}}) ==
+        "new.queue, stage 2, parity 1: 0 of 1 arrival came\n");
+  CHECK(text({{kGuardMbarrier, 7, 133, 5248, 1, 0, 2000123, 5}})
+            .ends_with("stage 0, parity 1: 1 of 1 arrival came, but not all bytes of asynchronous copies\n"));
+  CHECK(text({{kGuardBarrier, 0, 128, 2, 256, 7, 2000123, 5}}) ==
         "timeout: role new.scale (block 0, warp 4, thread 128) waited 2.000 s for named barrier new.rows or "
-        "new.columns of 256 threads\n");
-  CHECK(text({{kGuardMbarrier, 0, 0, 336, 0, 2000123, 0, 0}})
-            .find("an mbarrier at offset 336, which nobody claims") != std::string::npos);
+        "new.columns: 7 of 8 warps came\n");
+  CHECK(text({{kGuardMbarrier, 0, 400, 336, 0, 2, 2000123, 5}}) ==
+        "timeout: no role (block 0, warp 12, thread 400) waited 2.000 s for an mbarrier at offset 336, which "
+        "nobody "
+        "claims\n");
   CHECK(text({{kGuardStuck, 3, 0, 0x12, 8, 4, 0, 0}, {kGuardStuck, 3, 0, 0, 8, 6, 0, 0}}) ==
         "stuck: in block 3 warp 1 (role load.run), warp 4 (role new.scale) did not end after that: the code "
         "waits "
         "where no guard sees it\nstuck: 2 of 8 blocks did not end after that\n");
+}
+
+TEST_CASE("the likely cause comes first: some arrived and others did not") {
+  constexpr std::uint32_t also_mbarrier = kGuardMbarrier | kGuardAlso,
+                          also_barrier = kGuardBarrier | kGuardAlso;
+  const GuardRecord nobody{kGuardMbarrier, 7, 0, 5248, 1, 1, 2000123, 100},
+      some{also_mbarrier, 7, 128, 5408, 0, 3, 1990000, 300},
+      named{also_barrier, 7, 160, 1, 128, 3, 1990000, 200}, begun{also_mbarrier, 7, 192, 5408, 0, 3, 999, 50};
+  const std::string
+      some_line =
+          "role new.scale (block 7, warp 4, thread 128) waited 1.990 s for the empty barrier of ring "
+          "new.queue, stage 0, parity 0: 125 of 128 arrivals came\n",
+      named_line =
+          "role new.scale (block 7, warp 5, thread 160) waited 1.990 s for named barrier load.all: "
+          "3 of 4 warps came\n",
+      nobody_line =
+          "role load.run (block 7, warp 0, thread 0) waited 2.000 s for the full barrier of ring "
+          "new.queue, stage 0, parity 1: 0 of 1 arrival came\n";
+  CHECK(text({nobody, some, named, begun}) ==
+        "timeout: " + some_line + "  also: " + named_line + "  also: " + nobody_line);
+  CHECK(text({named, begun, nobody}) == "timeout: " + named_line + "  also: " + nobody_line);
+  // Of two alike, the one that began first; the clock's low half may wrap.
+  GuardRecord late = some, early = some;
+  early.block = 8;
+  early.d = 0xfffffff0;
+  CHECK(text({late, early}).starts_with("timeout: role new.scale (block 8"));
+  CHECK(text({early, late}).starts_with("timeout: role new.scale (block 8"));
 }
 
 TEST_CASE("overruns are named by the nearest claim") {

@@ -20,12 +20,16 @@ struct GuardRecord {
 static_assert(sizeof(GuardRecord) == 32);
 
 inline constexpr std::size_t kGuardRecords = 64;
-inline constexpr std::uint32_t kGuardMbarrier = 1;  ///< at: offset; a: parity; b: microseconds waited
-inline constexpr std::uint32_t kGuardBarrier = 2;   ///< at: id; a: threads; b: microseconds waited
-inline constexpr std::uint32_t kGuardOverrun = 3;   ///< at: where the band begins; a, b: first and last wrong
-                                                    ///< offset; c: how many; d: found, expected of both
-inline constexpr std::uint32_t kGuardStuck = 4;     ///< at: warps that have not ended; a: blocks; b: ended
-inline constexpr std::uint32_t kGuardAlso = 0x100;  ///< of a wait: another one had failed already
+/// Of a wait: at: offset, or id of the named barrier; a: parity, or threads; b: arrivals that have not come,
+/// or warps that have; c: microseconds waited; d: when it began, in microseconds.
+inline constexpr std::uint32_t kGuardMbarrier = 1;
+inline constexpr std::uint32_t kGuardBarrier = 2;
+/// at: where the band begins; a, b: first and last wrong offset; c: how many; d: found and expected of both.
+inline constexpr std::uint32_t kGuardOverrun = 3;
+/// at: warps that have not ended, or 0; a: blocks; b: blocks that have ended.
+inline constexpr std::uint32_t kGuardStuck = 4;
+/// Added to a wait's kind: another one had failed before.
+inline constexpr std::uint32_t kGuardAlso = 0x100;
 inline constexpr std::uint32_t kGuardJustBegun = 1000;  ///< microseconds; a shorter wait tells nothing
 
 class GuardReport {
@@ -33,16 +37,9 @@ class GuardReport {
   GuardReport(const LaunchGuard& guard, std::vector<GuardRecord> records)
       : guard_(guard), records_(std::move(records)) {}
 
-  /// A line for each finding: first the wait that failed and what else waited then, then overruns. Empty if
-  /// there is none.
+  /// A line for each finding: waits, the likely cause first, then overruns. Empty if there is none.
   std::string text() const {
-    std::string out;
-    for (const GuardRecord& r : records_)
-      if (r.kind == kGuardMbarrier || r.kind == kGuardBarrier)
-        out += "timeout: " + who(r) + " waited " + time(r.b) + " for " + what(r) + "\n";
-    for (const GuardRecord& r : records_)
-      if (r.kind & kGuardAlso && r.b >= kGuardJustBegun)
-        out += "  also: " + who(r) + " waited " + time(r.b) + " for " + what(r) + "\n";
+    std::string out = waits();
     for (const GuardRecord& r : records_)
       if (r.kind == kGuardStuck) out += stuck(r);
     out += overruns();
@@ -71,23 +68,60 @@ class GuardReport {
            ", thread " + number(r.thread) + ")";
   }
 
+  const LaunchGuard::Claim* mbarrier_at(std::uint32_t offset) const {
+    for (const LaunchGuard::Claim& c : guard_.claims)
+      if (c.arrivals != 0 && offset >= c.offset && offset < c.offset + c.bytes) return &c;
+    return nullptr;
+  }
+
   std::string what(const GuardRecord& r) const {
     if ((r.kind & ~kGuardAlso) == kGuardBarrier) {
       std::string names;
       for (const LaunchGuard::Barrier& b : guard_.barriers)
         if (b.id == r.at) names += (names.empty() ? "" : " or ") + b.name;
-      return "named barrier " + names + " of " + number(r.a) + " threads";
+      return "named barrier " + names + ": " + number(r.b) + " of " + number(r.a / 32) + " warps came";
     }
-    for (const LaunchGuard::Claim& c : guard_.claims) {
-      if (c.arrivals == 0 || r.at < c.offset || r.at >= c.offset + c.bytes) continue;
-      const std::string index = number((r.at - c.offset) / 8);
-      const std::string which = c.kind == "mbarriers"
-                                    ? "mbarrier " + c.name + "[" + index + "]"
-                                    : "the " + c.kind + " barrier of ring " + c.name + ", stage " + index;
-      return which + ", parity " + number(r.a) + ", which " + number(c.arrivals) +
-             (c.arrivals == 1 ? " arrival completes" : " arrivals complete");
+    const LaunchGuard::Claim* c = mbarrier_at(r.at);
+    if (!c) return "an mbarrier at offset " + number(r.at) + ", which nobody claims";
+    const std::string index = number((r.at - c->offset) / 8);
+    const std::string which = c->kind == "mbarriers"
+                                  ? "mbarrier " + c->name + "[" + index + "]"
+                                  : "the " + c->kind + " barrier of ring " + c->name + ", stage " + index;
+    const std::uint32_t came = c->arrivals - std::min(r.b, c->arrivals);
+    return which + ", parity " + number(r.a) + ": " + number(came) + " of " + number(c->arrivals) +
+           (c->arrivals == 1 ? " arrival came" : " arrivals came") +
+           (r.b == 0 ? ", but not all bytes of asynchronous copies" : "");
+  }
+
+  /// 0: a barrier at which some arrived and others did not; 1: a named barrier, whose missing warps may wait
+  /// elsewhere; 2: one at which nobody arrived, who may wait as well.
+  int rank(const GuardRecord& r) const {
+    if ((r.kind & ~kGuardAlso) == kGuardBarrier) return 1;
+    const LaunchGuard::Claim* c = mbarrier_at(r.at);
+    return c && r.b < c->arrivals ? 0 : 2;
+  }
+
+  /// The likely cause is what began to be waited for first, among those of the least rank.
+  std::string waits() const {
+    std::vector<GuardRecord> list;
+    for (const GuardRecord& r : records_) {
+      const std::uint32_t kind = r.kind & ~kGuardAlso;
+      if (kind != kGuardMbarrier && kind != kGuardBarrier) continue;
+      if (r.kind & kGuardAlso && r.c < kGuardJustBegun) continue;
+      list.push_back(r);
     }
-    return "an mbarrier at offset " + number(r.at) + ", which nobody claims";
+    if (list.empty()) return "";
+    const auto began = [&](const GuardRecord& r) { return static_cast<std::int32_t>(r.d - list.front().d); };
+    std::vector<std::size_t> order(list.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(rank(list[a]), began(list[a])) < std::pair(rank(list[b]), began(list[b]));
+    });
+    std::string out;
+    for (const std::size_t i : order)
+      out += (out.empty() ? "timeout: " : "  also: ") + who(list[i]) + " waited " + time(list[i].c) +
+             " for " + what(list[i]) + "\n";
+    return out;
   }
 
   std::string stuck(const GuardRecord& r) const {
