@@ -63,7 +63,7 @@ def whole(tools):
     check(plain.placement["reuse"], "the plain link reuses nothing: this shows nothing")
     equal(guarded.claim("rings", "drain.queue")["stages"], 2, "stages of a ring of 2 to 4")
     equal(guarded.map["guard"]["milliseconds"], 750, "milliseconds")
-    equal(guarded.map["guard"]["waits"], ["drain.queue.full", "drain.queue.empty", "drain.taken", "drain.given", "left.turns", "left.all",
+    equal(guarded.map["guard"]["waits"], ["drain.queue.full", "drain.queue.empty", "drain.given", "drain.taken", "left.turns", "left.all",
                                           "right.turns", "right.all"], "waits with a limit")
     equal(guarded.map["guard"]["not_guarded"], [], "what is not guarded")
     for line in ("guard: waits of at most 750 ms", "drain.kept", "nothing that is known"):
@@ -133,7 +133,10 @@ PIPELINK_ROLE(run, .warps = 4, .registers = {24, 64})(pipelink::Self self) {
     __nanosleep(100);
   } while (value == 0);
 }
-PIPELINK_ROLE(fill, .warps = 1, .align_warps = 1, .registers = {24, 64})(pipelink::Self self) {
+"""
+FILLER = """
+PIPELINK_IMPORT_RING(queue, .side = pipelink::kProducer, .stage_bytes = 128, .align = 128, .full_arrivals = 1, .empty_arrivals = 128);
+PIPELINK_ROLE(fill, .warps = 1, .registers = {24, 64})(pipelink::Self self) {
   unsigned done;
   do
     asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], 1; selp.u32 %0, 1, 0, p; }"
@@ -146,21 +149,21 @@ PIPELINK_ROLE(fill, .warps = 1, .align_warps = 1, .registers = {24, 64})(pipelin
 
 def raw_waits(tools):
     """Waits that do not go through the SDK are listed, those that do are not."""
-    package = tools.package("raw", source=RAW)
+    packages = [tools.package("raw", source=RAW), tools.package("filler", source=FILLER)]
     folder = tools.work / "raw_link"
-    linked = tools.linked("rawly", [package], output=folder, options=GUARD)
+    linked = tools.linked("rawly", packages, output=folder, options=GUARD)
     check_bands(linked)
     only = ": only waits of the SDK have a limit"
     equal([(row["owner"], row["what"], row["why"]) for row in linked.map["guard"]["not_guarded"]],
-          [("raw", "role fill of raw", "mbarrier.test_wait of its own, 1 time" + only),
+          [("filler", "role fill of filler", "mbarrier.test_wait of its own, 1 time" + only),
            ("raw", "role run of raw", "mbarrier.try_wait of its own, 1 time" + only),
            ("raw", "role run of raw", "nanosleep, as in a loop that waits, 1 time" + only),
            ("raw", "role run of raw", "reads of what others write (acquire or volatile), 1 time" + only)], "what is not guarded")
     done = tools.link(folder / "in" / "composition.json", folder / "again")
     equal(done.status, 0, f"status of {done}")
-    check(done.err.startswith("note[L-GUARD]: the guard does not see everything\n  raw: role fill of raw: mbarrier.test_wait"),
+    check(done.err.startswith("note[L-GUARD]: the guard does not see everything\n  filler: role fill of filler: mbarrier.test_wait"),
           f"the note: {done}")
-    plain = tools.linked("rawly", [package])
+    plain = tools.linked("rawly", packages)
     check("guard" not in plain.map, "a plain link speaks of a guard")
 
 
