@@ -49,6 +49,7 @@ COMPOSITION_CASES = [
     ("pipelink_add_composition(k COMPONENTS a SET x=1)", r"SET: 'x=1' is not <owner.fact>=<value>"),
     ("pipelink_add_composition(k COMPONENTS a SET a.x=1 a.x=2)", r"SET: 'a.x' is set twice"),
     ("pipelink_add_composition(k COMPONENTS a LINK_OPTIONS fast)", r"LINK_OPTIONS: unknown option 'fast'; there are"),
+    ("pipelink_add_composition(k COMPONENTS a LINK_OPTIONS guard=2)", r"LINK_OPTIONS: unknown option 'guard=2'; there are guard, guard=<n>ms,"),
     ("pipelink_add_composition(k COMPONENTS a INSTANCES a a0 a1)", r"expected AS after 'a'"),
     ("pipelink_add_composition(k COMPONENTS a INSTANCES a AS)", r"INSTANCES: no name after 'a AS'"),
     ("pipelink_add_composition(k COMPONENTS a INSTANCES c AS c0)", r"INSTANCES: 'c' is not one of COMPONENTS"),
