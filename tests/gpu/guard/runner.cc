@@ -124,8 +124,8 @@ int run_case(const Case& c) {
   composition::Arguments arguments{};
   arguments.guard_producer = {kSteps, kFaulty, c.fault};
   arguments.guard_consumer = {reinterpret_cast<unsigned*>(address),
-                              reinterpret_cast<unsigned*>(address + 4 * 128 * kBlocks), kSteps, kFaulty,
-                              c.fault};
+                              reinterpret_cast<unsigned*>(address + std::uint64_t{512} * kBlocks), kSteps,
+                              kFaulty, c.fault};
   // open() would take a block for each multiprocessor; the parameters are the same for fewer.
   auto whole = composition::open(*kernel, arguments);
   if (!whole) return fail(whole.error().message);
@@ -296,7 +296,8 @@ int main(int argc, char** argv) {
     const std::string fault = fault_of(c, ran, named);
     record(c.name, c.planted, named, ran.seconds, fault);
   }
-  for (const auto& [name, command] : options.commands) {
+  for (const auto& entry : options.commands) {
+    const std::string &name = entry.first, &command = entry.second;
     const Ran ran = in_child([&] { return execl("/bin/sh", "sh", "-c", command.c_str(), nullptr); });
     record(name, "nothing", ran.output, ran.seconds,
            ran.status == 0 ? "" : "it ended with " + std::to_string(ran.status));

@@ -125,7 +125,7 @@ TEST_CASE("rings have their least depth") {
 
 TEST_CASE("where the memory does not suffice, bands go first, those of the largest alignment first of all") {
   place::Problem p = problem();
-  for (int n = 0; n < 20; ++n) add(p, "a.big" + std::to_string(10 + n), 10 * 1024, 1024);
+  for (int n = 0; n < 20; ++n) add(p, "a.big" + std::to_string(10 + n), 10240, 1024);
   for (int n = 0; n < 10; ++n) add(p, "a.little" + std::to_string(n), 1000, 8);
   const GuardedPlacement out = placed(p);
   check_bytes(out);

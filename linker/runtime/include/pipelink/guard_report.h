@@ -144,17 +144,17 @@ class GuardReport {
     std::vector<Line> lines;
     for (const GuardRecord& r : records_) {
       if (r.kind != kGuardOverrun) continue;
-      auto [text, values] = overrun(r);
+      std::pair<std::string, std::string> found = overrun(r);
       const auto same =
-          std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.text == text; });
+          std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.text == found.first; });
       if (same == lines.end()) {
-        lines.push_back({std::move(text), std::move(values), 1, r.block});
+        lines.push_back({std::move(found.first), std::move(found.second), 1, r.block});
         continue;
       }
       ++same->blocks;
       if (r.block > same->first) continue;
       same->first = r.block;
-      same->values = std::move(values);
+      same->values = std::move(found.second);
     }
     std::string out;
     for (const Line& l : lines)
