@@ -60,11 +60,10 @@ void check_bytes(const GuardedPlacement& p, bool shares = false) {
     for (std::int64_t i = b.offset; i < b.offset + b.bytes; ++i) ++claims.at(static_cast<std::size_t>(i));
   for (const GuardBand& b : guard_bands(p.solution, p.end))
     for (std::int64_t i = b.begin; i < b.end; ++i) ++bands.at(static_cast<std::size_t>(i));
-  for (std::size_t i = 0; i < claims.size(); ++i) {
-    REQUIRE((claims[i] != 0) != (bands[i] != 0));
-    REQUIRE(bands[i] <= 1);
-    if (!shares) REQUIRE(claims[i] <= 1);
-  }
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < claims.size(); ++i)
+    wrong += (claims[i] != 0) == (bands[i] != 0) || bands[i] > 1 || (!shares && claims[i] > 1);
+  CHECK(wrong == 0);
   CHECK(p.solution.buffer(kGuardClaim)->offset == 0);
   CHECK(p.solution.buffer(kGuardClaim)->bytes == kGuardBytes);
   CHECK(p.solution.capacity == kCapacity);
@@ -85,7 +84,7 @@ std::vector<std::string> bare(const GuardedPlacement& p) {
 
 TEST_CASE("claims of any size and alignment lie between bands that begin at their last byte") {
   std::mt19937 random(7);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 16; ++round) {
     place::Problem p = problem();
     add_phases(p);
     const int count = 1 + static_cast<int>(random() % 12);
