@@ -56,9 +56,9 @@ TEST_CASE("waits are named by claim, protocol, role and thread") {
   CHECK(text({}) == "");
   CHECK(text({{kGuardMbarrier, 7, 133, 5248 + 16, 1, 1, 2000123, 5}}) ==
         "timeout: role new.scale (block 7, warp 4, thread 133) waited 2.000 s for the full barrier of ring "
-        "new.queue, stage 2, parity 1: 0 of 1 arrival came\n");
+        "new.queue, stage 2, parity 1, which takes 1 arrival\n");
   CHECK(text({{kGuardMbarrier, 7, 133, 5248, 1, 0, 2000123, 5}})
-            .ends_with("stage 0, parity 1: 1 of 1 arrival came, but not all bytes of asynchronous copies\n"));
+            .ends_with("stage 0, parity 1, which takes 1 arrival\n"));
   CHECK(text({{kGuardBarrier, 0, 128, 2, 256, 7, 2000123, 5}}) ==
         "timeout: role new.scale (block 0, warp 4, thread 128) waited 2.000 s for named barrier new.rows or "
         "new.columns: 7 of 8 warps came\n");
@@ -72,7 +72,7 @@ TEST_CASE("waits are named by claim, protocol, role and thread") {
         "where no guard sees it\nstuck: 2 of 8 blocks did not end after that\n");
 }
 
-TEST_CASE("the likely cause comes first: some arrived and others did not") {
+TEST_CASE("the likely cause comes first: what was waited for first") {
   constexpr std::uint32_t also_mbarrier = kGuardMbarrier | kGuardAlso,
                           also_barrier = kGuardBarrier | kGuardAlso;
   const GuardRecord nobody{kGuardMbarrier, 7, 0, 5248, 1, 1, 2000123, 100},
@@ -81,16 +81,16 @@ TEST_CASE("the likely cause comes first: some arrived and others did not") {
   const std::string
       some_line =
           "role new.scale (block 7, warp 4, thread 128) waited 1.990 s for the empty barrier of ring "
-          "new.queue, stage 0, parity 0: 125 of 128 arrivals came\n",
+          "new.queue, stage 0, parity 0, which takes 128 arrivals\n",
       named_line =
           "role new.scale (block 7, warp 5, thread 160) waited 1.990 s for named barrier load.all: "
           "3 of 4 warps came\n",
       nobody_line =
           "role load.run (block 7, warp 0, thread 0) waited 2.000 s for the full barrier of ring "
-          "new.queue, stage 0, parity 1: 0 of 1 arrival came\n";
+          "new.queue, stage 0, parity 1, which takes 1 arrival\n";
   CHECK(text({nobody, some, named, begun}) ==
-        "timeout: " + some_line + "  also: " + named_line + "  also: " + nobody_line);
-  CHECK(text({named, begun, nobody}) == "timeout: " + named_line + "  also: " + nobody_line);
+        "timeout: " + nobody_line + "  also: " + named_line + "  also: " + some_line);
+  CHECK(text({named, begun, nobody}) == "timeout: " + nobody_line + "  also: " + named_line);
   // Of two alike, the one that began first; the clock's low half may wrap.
   GuardRecord late = some, early = some;
   early.block = 8;

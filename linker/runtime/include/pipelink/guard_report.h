@@ -20,8 +20,8 @@ struct GuardRecord {
 static_assert(sizeof(GuardRecord) == 32);
 
 inline constexpr std::size_t kGuardRecords = 64;
-/// Of a wait: at: offset, or id of the named barrier; a: parity, or threads; b: arrivals that have not come,
-/// or warps that have; c: microseconds waited; d: when it began, in microseconds.
+/// Of a wait: at: offset, or id of the named barrier; a: parity, or threads; b: of a named barrier, the warps
+/// that have come; c: microseconds waited; d: when it began, in microseconds.
 inline constexpr std::uint32_t kGuardMbarrier = 1;
 inline constexpr std::uint32_t kGuardBarrier = 2;
 /// at: where the band begins; a, b: first and last wrong offset; c: how many; d: found and expected of both.
@@ -87,21 +87,11 @@ class GuardReport {
     const std::string which = c->kind == "mbarriers"
                                   ? "mbarrier " + c->name + "[" + index + "]"
                                   : "the " + c->kind + " barrier of ring " + c->name + ", stage " + index;
-    const std::uint32_t came = c->arrivals - std::min(r.b, c->arrivals);
-    return which + ", parity " + number(r.a) + ": " + number(came) + " of " + number(c->arrivals) +
-           (c->arrivals == 1 ? " arrival came" : " arrivals came") +
-           (r.b == 0 ? ", but not all bytes of asynchronous copies" : "");
+    return which + ", parity " + number(r.a) + ", which takes " + number(c->arrivals) +
+           (c->arrivals == 1 ? " arrival" : " arrivals");
   }
 
-  /// 0: a barrier at which some arrived and others did not; 1: a named barrier, whose missing warps may wait
-  /// elsewhere; 2: one at which nobody arrived, who may wait as well.
-  int rank(const GuardRecord& r) const {
-    if ((r.kind & ~kGuardAlso) == kGuardBarrier) return 1;
-    const LaunchGuard::Claim* c = mbarrier_at(r.at);
-    return c && r.b < c->arrivals ? 0 : 2;
-  }
-
-  /// The likely cause is what began to be waited for first, among those of the least rank.
+  /// The likely cause is what began to be waited for first: the others wait because of it.
   std::string waits() const {
     std::vector<GuardRecord> list;
     for (const GuardRecord& r : records_) {
@@ -114,9 +104,8 @@ class GuardReport {
     const auto began = [&](const GuardRecord& r) { return static_cast<std::int32_t>(r.d - list.front().d); };
     std::vector<std::size_t> order(list.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return std::pair(rank(list[a]), began(list[a])) < std::pair(rank(list[b]), began(list[b]));
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return began(list[a]) < began(list[b]); });
     std::string out;
     for (const std::size_t i : order)
       out += (out.empty() ? "timeout: " : "  also: ") + who(list[i]) + " waited " + time(list[i].c) +
