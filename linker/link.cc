@@ -44,6 +44,8 @@ GatePlan gate_plan(const Composition& composition, const Plan& plan) {
   // Named barriers of a guarded link are words of shared memory.
   out.barriers = plan.guard ? 1 : plan.solution.barrier_count + 1;
   out.may_serialise = plan.guard.has_value();
+  const auto& cluster = composition.launch.cluster;
+  out.uses_block_barrier = cluster[0] * cluster[1] * cluster[2] == 1;
   out.shared_bytes = plan.shared_bytes;
   out.shared_align = plan.shared_align;
   return out;

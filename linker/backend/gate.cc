@@ -93,7 +93,7 @@ Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const st
         found.sets_registers ? "honoured" : "not used", plan.sets_registers == found.sets_registers},
        "the compiler dropped it: an indirect call, -G or an object without LTO-IR does that"},
       {{"barriers", std::to_string(plan.barriers), std::to_string(found.barriers),
-        found.barriers >= 1 && found.barriers <= plan.barriers},
+        found.barriers >= (plan.uses_block_barrier ? 1 : 0) && found.barriers <= plan.barriers},
        "a barrier id was computed or written into the code: claim PIPELINK_NAMED_BARRIERs and choose "
        "among them by branching"},
       shared("shared bytes", plan.shared_bytes, found.shared_bytes,

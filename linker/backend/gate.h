@@ -14,7 +14,8 @@ struct GatePlan {
   int threads = 0;
   int registers = 0;  ///< at entry
   bool sets_registers = false;
-  int barriers = 1;  ///< ids in use, with id 0
+  int barriers = 1;                ///< ids in use, with id 0
+  bool uses_block_barrier = true;  ///< id 0; the blocks of a cluster meet at another barrier
   std::int64_t shared_bytes = 0, shared_align = 0;
   bool may_serialise = false;  ///< wgmma may be serialised: a guarded kernel need not be fast
 };

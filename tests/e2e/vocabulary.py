@@ -276,6 +276,13 @@ PIPELINK_ROLE(work, .warps = 4, .registers = {24, 64})(pipelink::Self self) { bu
 PIPELINK_EXPORT(flush, void, pipelink::Self self) { group.sync(self); }""")])
 
 
+def cluster(tools):
+    """A kernel of a cluster without named barriers uses no barrier of its block."""
+    linked = tools.linked("clustered", [tools.package("idle", source="PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) {}")],
+                          launch={"cluster": [2, 1, 1], "blocks_per_sm": 1})
+    equal(linked.gate()["barriers"], ("1", "0"), "barriers")
+
+
 def aliases(tools):
     """A fact's type may be spelt by an alias."""
     linked = tools.linked("aliases", [
@@ -308,5 +315,5 @@ def foreign_types(tools):
 
 if __name__ == "__main__":
     sys.exit(main({f.__name__: f for f in (every_annotation, placement, instances, settable, layouts, state, signatures, shared_warpgroups, one_namespace,
-                                           unused_barrier, aliases, by_value,
+                                           unused_barrier, cluster, aliases, by_value,
                                            foreign_types)}, __doc__))

@@ -49,6 +49,17 @@ TEST_CASE("what is as planned passes") {
   CHECK(report->rows.size() == 10);
 }
 
+TEST_CASE("the kernel of a cluster has no barrier of its block") {
+  SampleCubin none;
+  none.barriers = 0;
+  GatePlan plan = planned();
+  plan.uses_block_barrier = false;
+  CHECK(judge(plan, none) == "");
+  CHECK(judge(plan, {}) == "");
+  none.barriers = 16;
+  CHECK(judge(plan, none) != "");
+}
+
 TEST_CASE("each difference is one error with both sides") {
   SampleCubin s;
   s.threads = 256;
