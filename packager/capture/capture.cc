@@ -183,6 +183,14 @@ class Capturer {
              "claim PIPELINK_BUFFER(name, .bytes = …, .align = …) and use name.data<T>(self)");
         continue;
       }
+      if (variable.space == "const" && variable.visible && !variable.external && !variable.filled)
+        fail("P-CONSTANT",
+             fmt::format("the constant variable '{}' is never filled", demangled(variable.name)),
+             {{part.file, fmt::format("{} bytes without an initial value", variable.size), {}}},
+             "a host program's cudaMemcpyToSymbol fills the variable of its own module, and the one in the "
+             "linked "
+             "kernel stays zero",
+             "let PIPELINK_PARAMETERS carry it, or give it its value where it is defined");
       if (variable.visible && !own_name(variable.name)) foreign_name(part, "variable", variable.name);
       if (variable.external && !variable_defined(variable.name))
         fail("P-SYMBOL", fmt::format("variable '{}' is declared but not defined", demangled(variable.name)),

@@ -396,6 +396,7 @@ class Parser {
     for (Variable& variable : variables_) {
       if (compilers_own(variable.facts.name)) continue;
       variable.facts.written = written.contains(variable.facts.name);
+      variable.facts.filled = !variable.initial.empty();
       if (variable.facts.weak)
         variable.facts.digest = sha256_hex(fmt::format("{}={}", variable.type, variable.initial));
       facts_.variables.push_back(variable.facts);

@@ -29,6 +29,7 @@ struct PtxVariable {
   bool visible = false;
   bool weak = false;
   bool external = false;
+  bool filled = false;   ///< has an initial value, other than zero
   bool written = false;  ///< code of this twin stores to it, or lets its address out of sight
   std::int64_t align = 1;
   std::int64_t size = 0;  ///< bytes; 0 for an array of open size

@@ -143,6 +143,8 @@ ret;
   CHECK(variables ==
         "global counter 4 4\nconst ctab 12 4\nglobal vec 32 16\nshared dyn 0 128 extern\nglobal inlv 4 "
         "4\nshared local 128 4\n");
+  CHECK(facts.variables[1].filled);
+  CHECK_FALSE(facts.variables[2].filled);
 }
 
 TEST_CASE("damaged PTX") {
@@ -301,7 +303,7 @@ TEST_CASE("what is left in the object is recorded") {
   Outcome<Captured> captured = capture_bytes({test::object(
       test::sample_contract(),
       ".global .u32 __nv_static_24__135286cf_4_c_cu_stl;\n.visible .global .u32 pl__demo__state;\n.global "
-      ".b8 table[4];\n.visible .const .b8 _ZN4demo1cE[4];\n"
+      ".b8 table[4];\n.visible .const .b8 _ZN4demo1cE[4] = {0, 0, 128, 63};\n"
       ".weak .func _ZN4cute3fooEv() { ret; }\n.weak .func _ZN4cute3fooIN4demo1TEEEvv() { ret; }\n"
       ".visible .func _ZN4demo6helperEv() { st.global.u32 [__nv_static_24__135286cf_4_c_cu_stl], %r1; ret; "
       "}\n")});
