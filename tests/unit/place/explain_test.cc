@@ -32,7 +32,7 @@ TEST_CASE("the claims named are too many, and none of them is needless") {
     Random random(static_cast<std::uint64_t>(seed));
     Problem p = random_problem(random, random.between(3, 9), random.below(2) == 1);
     p.barriers.clear();
-    p.target.shared_bytes = random.between(20, 34) * 8;
+    p.target.shared_bytes = std::int64_t{8} * random.between(20, 34);
     const auto s = solve(p);
     if (s) continue;
     ++seen;
