@@ -33,6 +33,8 @@ PIPELINK_EXPORT_TENSOR(acc, .element = "f32", .tile = {64, 128}, .space = "regis
                        .layout = "((4,8,4),(2,2,16)):((2,128,2048),(1,1024,8))", .via = "epilogue",
                        .parameter = 0);
 
+PIPELINK_STEPS(mma, .loop = "(wait operands; release operands)*; call epilogue");
+
 /// Four 8 × 8 matrices; lane l gives the address of row l % 8 of matrix l / 8.
 static __device__ __forceinline__ void load_matrices(std::uint32_t (&to)[4], std::uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"

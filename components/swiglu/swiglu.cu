@@ -28,6 +28,8 @@ PIPELINK_IMPORT_TENSOR(acc, .element = "f32", .tile = {64, 128}, .space = "regis
                        .layout = "((4,8,4),(2,2,16)):((2,128,2048),(1,1024,8))", .via = "epilogue",
                        .parameter = 0);
 
+PIPELINK_STEPS(epilogue, .once = "sync warpgroup0 x 2; sync warpgroup1 x 2");
+
 constexpr unsigned kBoxBytes = kBoxRows * kBoxColumns * 2;
 constexpr unsigned kStages = 2;  // per warpgroup
 

@@ -27,7 +27,7 @@ PIPELINK_RING(operands, .side = pipelink::kConsumer, .stages = {2, 8},
               .transaction_bytes = (tile_m + tile_n) * tile_k * 2, .empty_arrivals = 1);
 PIPELINK_TENSOR_MEMORY(accumulators, .columns = kTiles * tile_n);
 PIPELINK_MBARRIERS(full, .count = kTiles, .arrivals = 1);
-PIPELINK_MBARRIERS(empty, .count = kTiles, .arrivals = kDrainWarps);
+PIPELINK_MBARRIERS(empty, .count = kTiles, .arrivals = kDrainWarps, .first_parity = 1);
 
 /// The block's `step`-th tile: its first row and column. Returns its number of k-blocks; 0: there is no such
 /// tile.
@@ -41,6 +41,9 @@ PIPELINK_IMPORT(finish, void, pipelink::Self self);
 PIPELINK_EXPORT_TENSOR(acc, .element = "f32", .tile = {64, 128}, .space = "registers", .scope = "warpgroup",
                        .layout = "((4,8,4),(2,2,16)):((2,128,2048),(1,1024,8))", .via = "epilogue",
                        .parameter = 0);
+
+PIPELINK_STEPS(multiply_tiles, .loop = "wait empty; (wait operands; release operands)*; arrive full");
+PIPELINK_STEPS(drain, .loop = "wait full; call epilogue; arrive empty; call epilogue");
 
 /// Of a K-major operand in 128-byte swizzled rows, eight of which are 1024 bytes.
 static __device__ __forceinline__ std::uint64_t descriptor(std::uint32_t address) {

@@ -32,6 +32,8 @@ PIPELINK_IMPORT_RING(operands, .side = pipelink::kProducer, .stage_bytes = "(til
                      .align = 1024, .full_arrivals = 1,
                      .transaction_bytes = "(tile_m + tile_n) * tile_k * 2");
 
+PIPELINK_STEPS(load, .loop = "acquire operands; arrive operands");
+
 /// The block's `step`-th tile: its first row and column. Returns its number of k-blocks; 0: there is no such
 /// tile.
 static __device__ __forceinline__ unsigned find_tile(pipelink::Self self, unsigned step, unsigned& m0,

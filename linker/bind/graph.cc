@@ -69,4 +69,24 @@ Order dependency_order(std::size_t vertices, const Edges& edges) {
   return order;
 }
 
+std::vector<std::vector<std::size_t>> shortest_cycles(std::size_t vertices, const Edges& edges) {
+  constexpr std::size_t kTried = 64;  // vertices of one knot: bounds the work
+  std::vector<std::vector<std::size_t>> cycles;
+  if (vertices == 0) return cycles;
+  const Directed graph(edges.begin(), edges.end(), vertices);
+  std::vector<std::size_t> knot(vertices);
+  std::vector<std::vector<std::size_t>> members(boost::strong_components(graph, knot.data()));
+  for (std::size_t v = 0; v < vertices; ++v) members[knot[v]].push_back(v);
+  for (const std::vector<std::size_t>& group : members) {
+    if (group.size() == 1 && !edges.count({group.front(), group.front()})) continue;
+    std::vector<std::size_t> best;
+    for (std::size_t i = 0; i < group.size() && i < kTried; ++i) {
+      std::vector<std::size_t> cycle = cycle_through(graph, group[i], knot);
+      if (best.empty() || cycle.size() < best.size()) best = std::move(cycle);
+    }
+    cycles.push_back(std::move(best));
+  }
+  return cycles;
+}
+
 }  // namespace pipelink::binding

@@ -1,4 +1,4 @@
-// The two questions that binding asks of a graph.
+// The questions that are asked of graphs of ports and of steps.
 #pragma once
 
 #include <cstddef>
@@ -20,5 +20,8 @@ struct Order {
 
 /// An edge (a, b) says that a needs b.
 Order dependency_order(std::size_t vertices, const Edges& edges);
+
+/// A shortest cycle of each knot of vertices that need each other, those that the others need first.
+std::vector<std::vector<std::size_t>> shortest_cycles(std::size_t vertices, const Edges& edges);
 
 }  // namespace pipelink::binding

@@ -1,5 +1,6 @@
 #include "linker/bind/words.h"
 #include "linker/check/context.h"
+#include "packager/contract/steps.h"
 
 namespace pipelink::checking {
 namespace {
@@ -13,6 +14,7 @@ constexpr std::int64_t kMaxCount = (std::int64_t{1} << 20) - 1;  // of an mbarri
 constexpr std::int64_t kMaxMbarriers = 4096;
 constexpr std::int64_t kMaxStages = 1024;
 constexpr std::int64_t kMaxThreads = 1024;
+constexpr std::int64_t kMaxRepeats = 1024;
 constexpr std::int64_t kMinColumns = 32, kMaxColumns = 512;
 
 class Checker {
@@ -32,12 +34,24 @@ class Checker {
     for (const contract::NamedBarrier& b : c.named_barriers) {
       check("named barrier", b.name, b.where, "threads", b.threads, 32, kMaxThreads, 32);
     }
+    for (const contract::Steps& s : c.steps) {
+      for (const std::string* text : {&s.once, &s.loop}) {
+        const contract::ParsedSteps parsed = contract::parse_steps(*text);
+        if (!parsed) continue;  // P-STEPS, when it was packed
+        for (const contract::Step& step : *parsed.value) counts(s, step);
+      }
+    }
     for (const contract::TensorMemory& t : c.tensor_memory) {
       check("tensor memory", t.name, t.where, "columns", t.columns, kMinColumns, kMaxColumns, 1, true);
     }
   }
 
  private:
+  void counts(const contract::Steps& steps, const contract::Step& step) {
+    for (const contract::Step& inner : step.inner) counts(steps, inner);
+    check("steps", steps.name, steps.where, "a count", step.count, 0, kMaxRepeats);
+  }
+
   void ring(const contract::Ring& r) {
     if (r.direction == contract::Direction::kExport) {
       const bool low = depth(r, "stages_min", r.stages_min), high = depth(r, "stages_max", r.stages_max);

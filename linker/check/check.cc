@@ -24,6 +24,7 @@ Findings find(const Composition& composition, const Bindings& bindings) {
   checking::check_block(context, findings);
   checking::check_packages(context, findings);
   checking::check_threads(context, findings);
+  checking::check_protocols(context, checking::deepest(context), findings);
   return findings;
 }
 
@@ -91,6 +92,7 @@ Diagnostics check_placed(const Composition& composition, const Bindings& binding
   checking::check_rings(context, findings);
   checking::check_amounts(context, findings);
   checking::check_requirements(context, findings);
+  checking::check_protocols(context, stages, findings);
   return diagnostics_of(std::move(findings));
 }
 

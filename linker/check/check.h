@@ -7,14 +7,16 @@
 namespace pipelink {
 
 /// Everything that can be judged before placement, all errors: L-SIGNATURE, L-RING, L-LAYOUT (element, tile,
-/// space and scope; maps are route's), L-REQUIRE, L-WARPS, L-ODR, P-VALUE and P-EXPRESSION for amounts. A
-/// help line that says SET or BIND was tried: with it this error is gone and no other comes.
+/// space and scope; maps are route's), L-REQUIRE, L-WARPS, L-ODR, P-VALUE and P-EXPRESSION for amounts, and
+/// L-DEADLOCK and L-RATE with every ring as deep as it may be. A help line that says SET or BIND was tried:
+/// with it this error is gone and no other comes.
 Diagnostics check(const Composition& composition, const Bindings& bindings);
 
 /// Whether check() has nothing to say.
 bool holds(const Composition& composition, const Bindings& bindings);
 
-/// What reads the placement: requirements and amounts with `RING.stages`, or with facts that depend on it.
+/// What reads the placement: requirements and amounts with `RING.stages`, or with facts that depend on it;
+/// L-DEADLOCK and L-RATE with the depths that were placed.
 Diagnostics check_placed(const Composition& composition, const Bindings& bindings, const RingStages& stages);
 
 }  // namespace pipelink

@@ -73,4 +73,9 @@ void check_block(const Context& context, Findings& findings);         ///< L-WAR
 void check_packages(const Context& context, Findings& findings);      ///< L-ODR
 void check_threads(const Context& context, Findings& findings);       ///< L-THREADS
 
+/// The greatest depth of every ring that can be computed, by owner.
+RingStages deepest(const Context& context);
+void check_protocols(const Context& context, const RingStages& stages,
+                     Findings& findings);  ///< L-DEADLOCK, L-RATE
+
 }  // namespace pipelink::checking

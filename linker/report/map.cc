@@ -72,6 +72,7 @@ json head(const MapSource& source) {
               {"routes", route_rows(source)},
               {"facts", fact_rows(source)},
               {"dropped", dropped_rows(source)},
+              {"protocol_order", protocol_order_rows(source)},
               {"inputs", std::move(inputs)}};
   if (in.plan.guard) map["guard"] = guard_rows(in);
   return map;

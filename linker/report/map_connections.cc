@@ -1,7 +1,9 @@
-// Who is bound to whom: the keys "bindings", "routes", "facts" and "dropped" of the link map.
+// Who is bound to whom: the keys "bindings", "routes", "facts", "dropped" and "protocol_order" of the link
+// map.
 #include <fmt/format.h>
 
 #include "linker/bind/words.h"
+#include "linker/protocol/order.h"
 #include "linker/report/map_rows.h"
 #include "packager/contract/expression.h"
 
@@ -145,6 +147,16 @@ json dropped_rows(const MapSource& source) {
   for (PortRef p : source.in.bindings.dropped)
     rows.push_back(dotted(composition, p.instance, composition.contract(p.instance).callables[p.index].name));
   return rows;
+}
+
+json protocol_order_rows(const MapSource& source) {
+  const Checked& in = source.in;
+  const ProtocolOrder order =
+      protocol_order(in.composition, in.bindings, ring_stages(in.composition, in.plan));
+  json unchecked = json::array();
+  for (const UncheckedProtocol& p : order.unchecked)
+    unchecked.push_back({{"protocol", p.name}, {"why", p.why}});
+  return {{"checked", order.checked}, {"not_checked", std::move(unchecked)}};
 }
 
 }  // namespace pipelink

@@ -33,4 +33,7 @@ nlohmann::ordered_json route_rows(const MapSource& source);
 nlohmann::ordered_json fact_rows(const MapSource& source);
 nlohmann::ordered_json dropped_rows(const MapSource& source);
 
+/// The key "protocol_order": whose waits were found to be met, and whose were not looked at, with the reason.
+nlohmann::ordered_json protocol_order_rows(const MapSource& source);
+
 }  // namespace pipelink

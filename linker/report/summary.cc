@@ -118,6 +118,16 @@ std::string facts(const json& map) {
   return rows.empty() ? "facts: none\n" : "facts\n" + table(rows, "  r");
 }
 
+std::string protocol_order(const json& map) {
+  if (!map.contains("protocol_order")) return "";
+  const json& order = map.at("protocol_order");
+  std::string out = "waits checked: " + joined(order.at("checked"), "none") + "\n";
+  for (const json& p : order.at("not_checked"))
+    out += fmt::format("waits not checked: {}, since {}\n", p.at("protocol").get<std::string>(),
+                       p.at("why").get<std::string>());
+  return out;
+}
+
 std::string solver(const json& map) {
   const json& s = map.at("solver");
   std::string out =
@@ -164,7 +174,7 @@ std::string render_summary(const json& map) {
                      map.at("arch").get<std::string>(), names) +
          shared_memory(map) + "\n" + warps(map) + "\n" + barriers(map) + tensor_memory(map) + "\n" +
          connections(map) + "\n" + facts(map) + "\ndropped exports: " + joined(map.at("dropped"), "none") +
-         "\n" + solver(map) + guard(map) + "\n" + gate(map);
+         "\n" + protocol_order(map) + solver(map) + guard(map) + "\n" + gate(map);
 }
 
 }  // namespace pipelink

@@ -105,6 +105,7 @@ template <class V, Of<Mbarriers> T>
 void fields(V& v, T& mbarriers) {
   v.amount("count", mbarriers.count, Need::kRequired);
   v.amount("arrivals", mbarriers.arrivals, Need::kRequired);
+  v.later("first_parity", mbarriers.first_parity);
 }
 
 template <class V, Of<NamedBarrier> T>
@@ -153,6 +154,12 @@ void fields(V& v, T& phase) {
   v.names("after_previous", "after_previous", phase.after_previous);
 }
 
+template <class V, Of<Steps> T>
+void fields(V& v, T& steps) {
+  v.text("once", steps.once, Need::kDefaulted);
+  v.text("loop", steps.loop, Need::kDefaulted);
+}
+
 template <class V, Of<ParameterRegion> T>
 void fields(V& v, T& region) {
   v.text("type", region.type, Need::kRequired);
@@ -178,7 +185,7 @@ void fields(V& v, T& host) {
 /// A list that came into schema 1 later: absent from the JSON when it is empty, so that contracts without it
 /// stay readable both ways.
 constexpr bool later_list(std::string_view key) {
-  return key == "tensor_memory";
+  return key == "tensor_memory" || key == "steps";
 }
 
 /// Calls each(key, record kind, list) for every list of named entries, in the order of the contract's JSON.
@@ -195,6 +202,7 @@ void entry_lists(T& contract, Each&& each) {
   each("requirements", "requirement", contract.requirements);
   each("tensors", "tensor", contract.tensors);
   each("phases", "phase", contract.phases);
+  each("steps", "steps", contract.steps);
 }
 
 }  // namespace pipelink::contract

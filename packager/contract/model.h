@@ -88,6 +88,7 @@ struct Mbarriers {
   SourceSpan where;
   Amount count;
   Amount arrivals;
+  std::int64_t first_parity = 0;  ///< of the first wait at each; 1: it passes before anybody arrives
 };
 
 /// One hardware barrier (ids 0..15; 0 belongs to the dispatch kernel).
@@ -163,6 +164,16 @@ struct Field {
   bool operator==(const Field&) const = default;
 };
 
+/// The order in which a role waits at protocols and arrives at them; of an export, its body's. The language
+/// is that of steps.h. A component that has any states those of all its roles and exports: one without takes
+/// part in no protocol.
+struct Steps {
+  std::string name;  ///< of a role or an export
+  SourceSpan where;
+  std::string once;  ///< before the loop; of an export: all
+  std::string loop;  ///< of each iteration
+};
+
 /// The kernel parameters that the component reads, a struct of its public header.
 struct ParameterRegion {
   std::string type;  ///< qualified C++ name
@@ -205,6 +216,7 @@ struct Contract {
   std::vector<Requirement> requirements;
   std::vector<TensorPort> tensors;
   std::vector<Phase> phases;
+  std::vector<Steps> steps;
   std::optional<ParameterRegion> parameters;
   std::optional<HostProvider> host;
   std::vector<std::string>

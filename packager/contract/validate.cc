@@ -10,6 +10,7 @@
 #include "packager/contract/expression.h"
 #include "packager/contract/fields.h"
 #include "packager/contract/layout.h"
+#include "packager/contract/steps.h"
 #include "packager/contract/type_text.h"
 
 namespace pipelink::contract {
@@ -17,7 +18,8 @@ namespace {
 
 constexpr std::int64_t kMaxAlign = 1 << 16;
 constexpr int kMaxWarps = 32;
-constexpr std::size_t kMaxEntries = 1024;  // of one kind; bounds the time of every later pass
+constexpr std::size_t kMaxEntries = 1024;   // of one kind; bounds the time of every later pass
+constexpr std::int64_t kMaxRepeats = 1024;  // of one step
 constexpr std::int64_t kMinTensorColumns = 32, kMaxTensorColumns = 512;
 
 bool power_of_two(std::int64_t value) {
@@ -280,6 +282,8 @@ class Validator {
   void check(const Mbarriers& mbarriers) {
     amount("count", mbarriers.count, 1, 4096);
     amount("arrivals", mbarriers.arrivals, 1, (1 << 20) - 1);
+    if (mbarriers.first_parity < 0 || mbarriers.first_parity > 1)
+      value("first_parity", fmt::format("{} is neither 0 nor 1", mbarriers.first_parity));
   }
 
   void check(const NamedBarrier& barrier) {
@@ -391,6 +395,45 @@ class Validator {
   void check(const Phase& phase) {
     live("after", phase.after);
     live("after_previous", phase.after_previous);
+  }
+
+  void check(const Steps& steps) {
+    const auto named = [&](const auto& list) {
+      return std::count_if(list.begin(), list.end(), [&](const auto& entry) {
+        if constexpr (requires { entry.direction; })
+          if (entry.direction != Direction::kExport) return false;
+        return entry.name == steps.name;
+      });
+    };
+    const auto roles = named(contract_.roles), exports = named(contract_.callables);
+    if (roles + exports != 1)
+      return fail("P-STEPS",
+                  fmt::format("'{}' is {} this component", steps.name,
+                              roles + exports == 0 ? "no role and no export of" : "a role and an export of"),
+                  {}, "name the role or the export whose steps these are");
+    if (exports == 1 && !steps.loop.empty())
+      fail("P-STEPS", fmt::format("{} has a loop, and is of an export", entry()),
+           "an export returns to its caller; the loop is a role's", "state what one call does in .once");
+    step_list("once", steps.once);
+    step_list("loop", steps.loop);
+  }
+
+  void step_list(std::string_view key, const std::string& text) {
+    const ParsedSteps parsed = parse_steps(text);
+    if (!parsed)
+      return fail("P-STEPS", fmt::format("{} of {} cannot be read", key, entry()),
+                  fmt::format("'{}', {}", text, parsed.error),
+                  "write steps such as `wait full; arrive empty`");
+    for (const Step& step : *parsed.value) step_check(key, step);
+  }
+
+  void step_check(std::string_view key, const Step& step) {
+    amount(fmt::format("the count of a step in {}", key), step.count, 1, kMaxRepeats);
+    for (const Step& inner : step.inner) step_check(key, inner);
+    std::string error;
+    if (step.inner.empty() && !step_target(contract_, step, error))
+      fail("P-STEPS", fmt::format("{} of {} has the step `{} {}`", key, entry(), step.word, step.name), error,
+           "the words are those of the handle");
   }
 
   // ---- circles

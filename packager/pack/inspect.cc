@@ -90,7 +90,8 @@ std::vector<std::string> row(const Ring& ring) {
 
 std::vector<std::string> row(const Mbarriers& mbarriers) {
   return {mbarriers.name,
-          fmt::format("{} with {} arrivals each", to_text(mbarriers.count), to_text(mbarriers.arrivals))};
+          fmt::format("{} with {} arrivals each{}", to_text(mbarriers.count), to_text(mbarriers.arrivals),
+                      mbarriers.first_parity == 0 ? "" : ", first waited for with parity 1")};
 }
 
 std::vector<std::string> row(const NamedBarrier& barrier) {
@@ -124,6 +125,11 @@ std::vector<std::string> row(const TensorPort& tensor) {
 
 std::vector<std::string> row(const Phase& phase) {
   return {phase.name, during("after", phase.after), during("after the previous", phase.after_previous)};
+}
+
+std::vector<std::string> row(const Steps& steps) {
+  return {steps.name, steps.once.empty() ? std::string() : fmt::format("once: {}", steps.once),
+          steps.loop.empty() ? std::string() : fmt::format("loop: {}", steps.loop)};
 }
 
 std::string title_of(std::string_view key) {

@@ -32,6 +32,8 @@ PIPELINK_NAMED_BARRIER(all, .threads = 32);
 PIPELINK_IMPORT(transform, float2, pipelink::Self self, const exchange::Wide& wide, exchange::Sample& last,
                 const exchange::Wide* history, float4 weights, bool negate);
 
+PIPELINK_STEPS(run, .loop = "call transform; sync all; arrive turns; wait turns; sync all");
+
 template <int kWidth>
 static __device__ __forceinline__ float body(pipelink::Self self, float x) {
   exchange::Wide wide{};

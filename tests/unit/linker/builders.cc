@@ -33,7 +33,8 @@ Component::Component(std::string name) {
 SourceSpan Component::next() {
   const Contract& c = contract_;
   const std::size_t line = 1 + c.roles.size() + c.callables.size() + c.rings.size() + c.buffers.size() +
-                           c.tensors.size() + c.facts.size() + c.requirements.size();
+                           c.tensors.size() + c.facts.size() + c.requirements.size() + c.mbarriers.size() +
+                           c.named_barriers.size() + c.steps.size();
   return {c.component + ".cu", static_cast<int>(line)};
 }
 
@@ -140,6 +141,21 @@ Component& Component::reads(const std::string& name, Amount fallback) {
 Component& Component::requires_that(const std::string& name, const std::string& text) {
   const SourceSpan where = next();
   contract_.requirements.push_back({name, where, text});
+  return *this;
+}
+
+Component& Component::mbarriers(const std::string& name, std::int64_t count, std::int64_t first_parity) {
+  contract_.mbarriers.push_back({name, next(), number(count), number(1), first_parity});
+  return *this;
+}
+
+Component& Component::barrier(const std::string& name, std::int64_t threads) {
+  contract_.named_barriers.push_back({name, next(), number(threads), {}});
+  return *this;
+}
+
+Component& Component::steps(const std::string& name, const std::string& loop, const std::string& once) {
+  contract_.steps.push_back({name, next(), once, loop});
   return *this;
 }
 

@@ -45,6 +45,9 @@ class Component {
   Component& reads(const std::string& name);
   Component& reads(const std::string& name, Amount fallback);
   Component& requires_that(const std::string& name, const std::string& expression);
+  Component& mbarriers(const std::string& name, std::int64_t count = 1, std::int64_t first_parity = 0);
+  Component& barrier(const std::string& name, std::int64_t threads);
+  Component& steps(const std::string& name, const std::string& loop, const std::string& once = {});
   Component& change(void (*edit)(Contract&));
 
   const Contract& contract() const { return contract_; }

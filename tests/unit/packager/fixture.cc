@@ -79,6 +79,7 @@ void add_shared(contract::Contract& c) {
   Mbarriers& done = add(c.mbarriers, "done", 60);
   done.count.number = 2;
   done.arrivals.number = 1;
+  done.first_parity = 1;
   TensorMemory& cells = add(c.tensor_memory, "cells", 62);
   cells.columns.expression = "tile_m * 2";
   cells.live = {"work"};
@@ -126,6 +127,10 @@ contract::Contract sample_contract() {
   Phase& work = add(c.phases, "work", 101);
   work.after = {"load"};
   work.after_previous = {"work"};
+  Steps& consumes = add(c.steps, "consumer", 110);
+  consumes.once = "wait operands";
+  consumes.loop = "wait operands x group; sync sync; release operands; call mask?";
+  add(c.steps, "producer", 111).loop = "acquire pages; arrive pages; (arrive done)*";
   ParameterRegion& region = c.parameters.emplace();
   region.type = "demo::Parameters";
   region.header = "demo.h";

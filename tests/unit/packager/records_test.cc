@@ -174,6 +174,11 @@ TEST_CASE("what the authoring headers write is read") {
   const TensorPort port = accepted(written("tensor", tensor), "export").tensors[0];
   CHECK(port.tile == std::vector<std::int64_t>{64, 256});
   CHECK(port.scope == "warpgroup");
+  const Mbarriers free = accepted(written("mbarriers", detail::MbarriersOptions{2, 1, 1})).mbarriers[0];
+  CHECK(free.first_parity == 1);
+  const Steps steps = accepted(written("steps", detail::StepsOptions{"wait a", "wait b; call c"})).steps[0];
+  CHECK(steps.once == "wait a");
+  CHECK(steps.loop == "wait b; call c");
   CHECK(accepted(written("phase", detail::PhaseOptions{"load", "work, load"}))
             .phases[0]
             .after_previous.size() == 2);

@@ -57,6 +57,36 @@ TEST_CASE("whole messages") {
         "  = reason: 'tile_m * (group', column 16: expected ')', found the end\n");
 }
 
+TEST_CASE("steps") {
+  CHECK(messages([](Contract& c) { c.steps[0].loop = "wait operands; release operand"; }) ==
+        "error[P-STEPS]: loop of steps consumer has the step `release operand`\n  demo: steps consumer "
+        "(demo.cu:110)\n"
+        "  = reason: the component has no `operand` that can be waited at, arrived at or called\n"
+        "  = help: the words are those of the handle\n");
+  CHECK(only([](Contract& c) { c.steps[1].loop = "wait pages"; }) ==
+        "P-STEPS loop of steps producer has the step `wait pages` | `pages` is a ring's producer: its words "
+        "are "
+        "`acquire` and `arrive`, not `wait`");
+  CHECK(only([](Contract& c) { c.steps[1].loop = "(arrive done"; }) ==
+        "P-STEPS loop of steps producer cannot be read | '(arrive done', column 13: expected ')', found the "
+        "end");
+  CHECK(only([](Contract& c) { c.steps[0].name = "mask"; }) ==
+        "P-STEPS 'mask' is no role and no export of this component | ");
+  CHECK(only([](Contract& c) { c.steps[0].name = "act"; }) ==
+        "P-STEPS steps act has a loop, and is of an export | an export returns to its caller; the loop is a "
+        "role's");
+  CHECK(only([](Contract& c) { c.callables[0].name = "consumer"; }) ==
+        "P-STEPS 'consumer' is a role and an export of this component | ");
+  CHECK(only([](Contract& c) { c.steps[1].loop = "acquire pages x 2000"; }) ==
+        "P-VALUE the count of a step in loop of steps producer is out of range | 2000 is not between 1 and "
+        "1024");
+  CHECK(only([](Contract& c) { c.steps[1].loop = "acquire pages x many"; })
+            .starts_with(
+                "P-EXPRESSION the count of a step in loop of steps producer uses the unknown name 'many'"));
+  CHECK(only([](Contract& c) { c.mbarriers[0].first_parity = 2; }) ==
+        "P-VALUE first_parity of mbarriers done is out of range | 2 is neither 0 nor 1");
+}
+
 TEST_CASE("header") {
   CHECK(only([](Contract& c) { c.component = "Demo"; }) ==
         "P-NAME 'Demo' is not a name for a component | it has the character 'D'");

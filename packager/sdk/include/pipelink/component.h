@@ -294,6 +294,17 @@
   PIPELINK_DETAIL_RECORD(phase, NAME, ::pipelink::detail::PhaseOptions{__VA_ARGS__}.write(w);) \
   static_assert(true)
 
+/// PIPELINK_STEPS(load, .loop = "acquire operands; arrive operands");
+/// The order in which a role, or the body of an export, waits and arrives: the words of the handles, separated
+/// by `;`. A ring's producer does `acquire` and `arrive`, its consumer `wait` and `release`; mbarriers have
+/// `wait` and `arrive`, named barriers `sync` and `arrive`; `call f` stands for the steps of the export that
+/// `f` is bound to. `x 2` repeats a step, or steps in brackets; `*` says any number of times, at least once;
+/// `?` says in some iterations only. From the steps of all roles the linker finds waits that are never met. A
+/// component that states any states those of all its roles and exports.
+#define PIPELINK_STEPS(NAME, ...)                                                              \
+  PIPELINK_DETAIL_RECORD(steps, NAME, ::pipelink::detail::StepsOptions{__VA_ARGS__}.write(w);) \
+  static_assert(true)
+
 /// PIPELINK_PARAMETERS(swiglu::Parameters, "swiglu.h", out, rows);
 /// The kernel parameters that this component reads: a struct of its public header, with all its fields. Read
 /// them as parameters(self). Without a host provider, the caller of open fills the struct itself.

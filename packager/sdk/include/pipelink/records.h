@@ -270,11 +270,13 @@ struct RingOptions {
 };
 
 struct MbarriersOptions {
-  Amount count = 1;     ///< how many
-  Amount arrivals = 1;  ///< at each, per phase of it
+  Amount count = 1;      ///< how many
+  Amount arrivals = 1;   ///< at each, per phase of it
+  int first_parity = 0;  ///< of the first wait at each; 1: that wait passes, as for room that is free at first
   constexpr void write(RecordWriter& w) const {
     count.write(w, "count");
     arrivals.write(w, "arrivals");
+    if (first_parity != 0) w.field("first_parity", static_cast<long long>(first_parity));
   }
 };
 
@@ -326,6 +328,15 @@ struct PhaseOptions {
   constexpr void write(RecordWriter& w) const {
     w.list("after", after);
     w.list("after_previous", after_previous);
+  }
+};
+
+struct StepsOptions {
+  const char* once = "";  ///< what is done once, before the loop; of an export: all that a call does
+  const char* loop = "";  ///< what each iteration of the role's loop does
+  constexpr void write(RecordWriter& w) const {
+    w.field("once", once);
+    w.field("loop", loop);
   }
 };
 

@@ -1,0 +1,74 @@
+#include <algorithm>
+
+#include "linker/bind/words.h"
+#include "linker/check/context.h"
+#include "linker/protocol/order.h"
+
+namespace pipelink::checking {
+namespace {
+
+using binding::quoted;
+
+constexpr std::int64_t kTried = 32;  // stages more than there are
+
+bool has_fault(const ProtocolOrder& order, const std::string& title) {
+  return std::any_of(order.faults.begin(), order.faults.end(),
+                     [&](const ProtocolFault& f) { return f.diagnostic.title == title; });
+}
+
+/// The least depth of one ring with which these waits are met, tried from the present one on.
+std::vector<Proposal> depths(const Context& context, const RingStages& stages, const ProtocolFault& fault) {
+  std::vector<Proposal> out;
+  for (const PortRef ring : fault.rings) {
+    RingStages deeper = stages;
+    for (std::int64_t more = 1; more <= kTried; ++more) {
+      const std::int64_t depth = deeper[ring] = stages.at(ring) + more;
+      if (has_fault(protocol_order(context.composition, context.bindings, deeper), fault.diagnostic.title))
+        continue;
+      const contract::Ring& r = context.contract(ring.instance).rings[ring.index];
+      const Value most = context.evaluate(ring.instance, r.stages_max);
+      const std::int64_t range = std::max(depth, most.number.value_or(depth));
+      out.push_back({"give the ring " + quoted(context.owner(ring.instance) + "." + r.name) +
+                         " a least depth: .stages = {" + std::to_string(depth) + ", " +
+                         std::to_string(range) + "}; with " + std::to_string(depth) +
+                         " stages these waits are met",
+                     [ring, depth, range](Composition& c) {
+                       contract::Ring& changed =
+                           c.packages[c.instances[ring.instance].package].contract.rings[ring.index];
+                       changed.stages_min = {depth, {}};
+                       changed.stages_max = {range, {}};
+                     }});
+      break;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+RingStages deepest(const Context& context) {
+  RingStages out;
+  for (std::size_t i = 0; i < context.composition.instances.size(); ++i) {
+    const std::vector<contract::Ring>& rings = context.contract(i).rings;
+    for (std::size_t k = 0; k < rings.size(); ++k) {
+      if (rings[k].direction != contract::Direction::kExport) continue;
+      const Value most = context.evaluate(i, rings[k].stages_max);
+      if (most.number && *most.number > 0) out[{i, k}] = *most.number;
+    }
+  }
+  return out;
+}
+
+void check_protocols(const Context& context, const RingStages& stages, Findings& findings) {
+  bool stated = false;
+  for (const PackageInput& p : context.composition.packages) stated = stated || !p.contract.steps.empty();
+  if (!stated) return;
+  const ProtocolOrder order = protocol_order(context.composition, context.bindings, stages);
+  for (const ProtocolFault& fault : order.faults) {
+    Finding f{fault.diagnostic, depths(context, stages, fault)};
+    if (context.placed && !f.proposals.empty()) f.diagnostic.help = f.proposals.front().help;
+    findings.push_back(std::move(f));
+  }
+}
+
+}  // namespace pipelink::checking

@@ -1,0 +1,47 @@
+#include "linker/protocol/order.h"
+
+#include <algorithm>
+#include <set>
+
+#include "linker/protocol/sequences.h"
+
+namespace pipelink {
+namespace {
+
+/// With every `*` taken `repeats` times.
+ProtocolOrder with_repeats(const Composition& composition, const Bindings& bindings, const RingStages& stages,
+                           std::int64_t repeats) {
+  ProtocolOrder out;
+  protocol::Sequences sequences = protocol::sequences_of(composition, bindings, stages, repeats);
+  out.faults = protocol::missing_arrivals(composition, sequences);
+  protocol::Rounds rounds = protocol::rounds_of(composition, sequences);
+  const bool balanced = rounds.faults.empty();
+  for (ProtocolFault& f : rounds.faults) out.faults.push_back(std::move(f));
+  if (balanced)
+    for (ProtocolFault& f : protocol::cycles_of(composition, sequences, rounds.iterations))
+      out.faults.push_back(std::move(f));
+  for (const protocol::Protocol& p : sequences.protocols)
+    if (p.unchecked.empty())
+      out.checked.push_back(p.name);
+    else
+      out.unchecked.push_back({p.name, p.unchecked});
+  std::sort(out.checked.begin(), out.checked.end());
+  std::sort(out.unchecked.begin(), out.unchecked.end(),
+            [](const UncheckedProtocol& a, const UncheckedProtocol& b) { return a.name < b.name; });
+  return out;
+}
+
+}  // namespace
+
+ProtocolOrder protocol_order(const Composition& composition, const Bindings& bindings,
+                             const RingStages& stages) {
+  ProtocolOrder once = with_repeats(composition, bindings, stages, 1);
+  if (!once.faults.empty()) return once;
+  // What is repeated any number of times must be right however often it is.
+  ProtocolOrder twice = with_repeats(composition, bindings, stages, 2);
+  for (ProtocolFault& f : twice.faults)
+    f.diagnostic.reason += "\nwith two rounds of each part marked `*`; with one round all waits are met";
+  return twice;
+}
+
+}  // namespace pipelink

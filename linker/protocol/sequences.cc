@@ -1,0 +1,255 @@
+#include "linker/protocol/sequences.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "linker/bind/words.h"
+#include "packager/contract/expression.h"
+#include "packager/contract/steps.h"
+
+namespace pipelink::protocol {
+namespace {
+
+using binding::dotted;
+using binding::quoted;
+using contract::Contract;
+using contract::Direction;
+using contract::Step;
+using contract::Steps;
+using contract::StepTarget;
+
+constexpr std::size_t kMaxOperations = 1 << 16;  // of one role
+
+const Steps* steps_of(const Contract& contract, const std::string& name) {
+  for (const Steps& s : contract.steps)
+    if (s.name == name) return &s;
+  return nullptr;
+}
+
+class Collector {
+ public:
+  Collector(const Composition& composition, const Bindings& bindings, const RingStages& stages,
+            std::int64_t repeats)
+      : composition_(composition), bindings_(bindings), stages_(stages), repeats_(repeats) {}
+
+  Sequences run() {
+    for (std::size_t i = 0; i < composition_.instances.size(); ++i) {
+      scopes_.push_back(composition_.contract(i).steps.empty()
+                            ? contract::Scope()
+                            : expression_scope(composition_, bindings_, i, stages_));
+      protocols(i);
+    }
+    for (const Binding& b : bindings_.rings) share_ring(b);
+    for (const Binding& b : bindings_.callables) exporter_[b.importer] = b.exporter;
+    for (std::size_t i = 0; i < composition_.instances.size(); ++i) roles(i);
+    for (const Binding& b : bindings_.callables) unspliced(b);
+    return std::move(out_);
+  }
+
+ private:
+  using Key = std::pair<Kind, PortRef>;
+
+  const Contract& contract(std::size_t i) const { return composition_.contract(i); }
+  const std::string& name(std::size_t i) const { return composition_.instances[i].name; }
+  bool states(std::size_t i) const { return !contract(i).steps.empty(); }
+
+  void unchecked(std::size_t protocol, const std::string& why) {
+    std::string& stated = out_.protocols[protocol].unchecked;
+    if (stated.empty()) stated = why;
+  }
+
+  void party(std::size_t protocol, std::size_t instance) {
+    if (!states(instance)) unchecked(protocol, name(instance) + " states no steps");
+  }
+
+  // ---- protocols
+
+  void enter(Kind kind, PortRef owner, const std::string& claim, const SourceSpan& where, std::int64_t amount,
+             std::initializer_list<std::int64_t> credits) {
+    protocol_of_[{kind, owner}] = out_.protocols.size();
+    first_place_[out_.protocols.size()] = out_.places.size();
+    for (const std::int64_t c : credits) out_.places.push_back({out_.protocols.size(), c});
+    out_.protocols.push_back({kind, owner, dotted(composition_, owner.instance, claim), where, amount, {}});
+    party(out_.protocols.size() - 1, owner.instance);
+  }
+
+  void protocols(std::size_t i) {
+    const Contract& c = contract(i);
+    for (std::size_t k = 0; k < c.rings.size(); ++k) {
+      if (c.rings[k].direction != Direction::kExport) continue;
+      const auto depth = stages_.find({i, k});
+      const std::int64_t stages = depth == stages_.end() ? 0 : depth->second;
+      enter(Kind::kRing, {i, k}, c.rings[k].name, c.rings[k].where, stages, {0, stages});
+      if (stages < 1) unchecked(out_.protocols.size() - 1, "its depth is not known");
+    }
+    for (std::size_t k = 0; k < c.mbarriers.size(); ++k) {
+      const contract::Mbarriers& m = c.mbarriers[k];
+      const std::int64_t passing = m.first_parity == 0 ? 0 : value(i, m.count);
+      enter(Kind::kMbarriers, {i, k}, m.name, m.where, value(i, m.count), {passing});
+    }
+    for (std::size_t k = 0; k < c.named_barriers.size(); ++k) {
+      const contract::NamedBarrier& b = c.named_barriers[k];
+      enter(Kind::kNamedBarrier, {i, k}, b.name, b.where, value(i, b.threads), {0});
+    }
+  }
+
+  void share_ring(const Binding& b) {
+    const auto found = protocol_of_.find({Kind::kRing, b.exporter});
+    if (found == protocol_of_.end()) return;
+    protocol_of_[{Kind::kRing, b.importer}] = found->second;
+    party(found->second, b.importer.instance);
+  }
+
+  /// 0 for what cannot be computed: other checks tell.
+  std::int64_t value(std::size_t instance, const contract::Amount& amount) const {
+    const contract::Evaluation found = contract::evaluate(amount, scopes_[instance]);
+    return found ? *found : 0;
+  }
+
+  // ---- roles
+
+  void roles(std::size_t i) {
+    if (!states(i)) return;
+    for (const contract::Role& r : contract(i).roles) {
+      Sequence sequence;
+      sequence.instance = i;
+      sequence.name = dotted(composition_, i, r.name);
+      sequence.where = r.where;
+      sequence.threads = 32 * r.warps;
+      if (const Steps* s = steps_of(contract(i), r.name)) {
+        role_ = sequence.name;
+        sequence.where = s->where;
+        follow(i, *s, s->once, sequence.once);
+        follow(i, *s, s->loop, sequence.loop);
+      }
+      out_.roles.push_back(std::move(sequence));
+    }
+  }
+
+  void follow(std::size_t instance, const Steps& steps, const std::string& text, std::vector<Operation>& to) {
+    const contract::ParsedSteps parsed = contract::parse_steps(text);
+    if (!parsed) return;  // P-STEPS, when it was packed
+    for (const Step& step : *parsed.value) follow(instance, steps, step, to);
+  }
+
+  void follow(std::size_t instance, const Steps& steps, const Step& step, std::vector<Operation>& to) {
+    const std::int64_t count = value(instance, step.count) * (step.any ? repeats_ : 1);
+    std::vector<Operation> once;
+    if (step.inner.empty()) {
+      single(instance, steps, step, once);
+    } else {
+      for (const Step& inner : step.inner) follow(instance, steps, inner, once);
+    }
+    const auto all_unchecked = [&](const std::string& why) {
+      for (const Operation& o : once) unchecked(out_.places[o.place].protocol, why);
+    };
+    if (step.sometimes)
+      all_unchecked(role_ + " uses it in some iterations only");
+    else if (count > 0 && once.size() > (kMaxOperations - std::min(to.size(), kMaxOperations)) /
+                                            static_cast<std::size_t>(count))
+      all_unchecked(role_ + " has more than " + std::to_string(kMaxOperations) + " steps");
+    else
+      for (std::int64_t n = 0; n < count; ++n) to.insert(to.end(), once.begin(), once.end());
+  }
+
+  void single(std::size_t instance, const Steps& steps, const Step& step, std::vector<Operation>& to) {
+    std::string error;
+    const std::optional<StepTarget> target = contract::step_target(contract(instance), step, error);
+    if (!target) return;  // P-STEPS, when it was packed
+    if (target->kind == StepTarget::Kind::kCallable) return call({instance, target->index}, to);
+    const Kind kind = target->kind == StepTarget::Kind::kRing        ? Kind::kRing
+                      : target->kind == StepTarget::Kind::kMbarriers ? Kind::kMbarriers
+                                                                     : Kind::kNamedBarrier;
+    const auto protocol = protocol_of_.find({kind, {instance, target->index}});
+    if (protocol == protocol_of_.end()) return;
+    std::size_t place = first_place_[protocol->second];
+    if (kind == Kind::kRing) {
+      const bool producer = contract(instance).rings[target->index].side == contract::RingSide::kProducer;
+      if (producer == target->waits) ++place;  // its empty barriers
+    }
+    const std::size_t text = text_of(instance, step, steps.where);
+    if (target->arrives) to.push_back({place, false, text});
+    if (target->waits) to.push_back({place, true, text});
+  }
+
+  std::size_t text_of(std::size_t instance, const Step& step, const SourceSpan& where) {
+    const std::string text = step.word + " " + step.name;
+    const auto [found, added] =
+        texts_.emplace(std::make_tuple(instance, text, where.line), out_.texts.size());
+    if (added) out_.texts.push_back({instance, text, where});
+    return found->second;
+  }
+
+  void call(PortRef importer, std::vector<Operation>& to) {
+    const auto found = exporter_.find(importer);
+    if (found == exporter_.end()) return;
+    spliced_.insert(importer);
+    const PortRef callee = found->second;
+    if (std::find(calls_.begin(), calls_.end(), callee) != calls_.end()) return;  // it calls itself
+    const Contract& c = contract(callee.instance);
+    const Steps* s = steps_of(c, c.callables[callee.index].name);
+    if (s == nullptr) return;
+    calls_.push_back(callee);
+    follow(callee.instance, *s, s->once, to);
+    calls_.pop_back();
+  }
+
+  /// A call that the caller's steps do not have: nothing is known of when the callee's are done.
+  void unspliced(const Binding& b) {
+    if (spliced_.count(b.importer)) return;
+    const Contract& c = contract(b.exporter.instance);
+    const Steps* s = steps_of(c, c.callables[b.exporter.index].name);
+    if (s == nullptr) return;
+    std::vector<Operation> operations;
+    role_ = dotted(composition_, b.exporter.instance, s->name);
+    const std::set<PortRef> known = spliced_;
+    follow(b.exporter.instance, *s, s->once, operations);
+    spliced_ = known;
+    const std::string import = contract(b.importer.instance).callables[b.importer.index].name;
+    for (const Operation& o : operations)
+      unchecked(out_.places[o.place].protocol,
+                name(b.importer.instance) + " does not state when it calls " + quoted(import));
+  }
+
+  const Composition& composition_;
+  const Bindings& bindings_;
+  const RingStages& stages_;
+  const std::int64_t repeats_;
+  Sequences out_;
+  std::vector<contract::Scope> scopes_;
+  std::map<Key, std::size_t> protocol_of_;
+  std::map<std::size_t, std::size_t> first_place_;
+  std::map<PortRef, PortRef> exporter_;
+  std::map<std::tuple<std::size_t, std::string, int>, std::size_t> texts_;
+  std::set<PortRef> spliced_;
+  std::vector<PortRef> calls_;
+  std::string role_;  ///< whose steps are followed
+};
+
+}  // namespace
+
+Sequences sequences_of(const Composition& composition, const Bindings& bindings, const RingStages& stages,
+                       std::int64_t repeats) {
+  return Collector(composition, bindings, stages, repeats).run();
+}
+
+std::vector<PlaceUses> uses_of(const Sequences& sequences) {
+  std::vector<PlaceUses> uses(sequences.places.size());
+  for (std::size_t r = 0; r < sequences.roles.size(); ++r) {
+    const auto scan = [&](const std::vector<Operation>& operations, std::vector<std::size_t> Use::*list) {
+      for (std::size_t at = 0; at < operations.size(); ++at) {
+        const Operation& o = operations[at];
+        if (!sequences.protocols[sequences.places[o.place].protocol].unchecked.empty()) continue;
+        std::vector<Use>& side = o.wait ? uses[o.place].waiters : uses[o.place].arrivers;
+        if (side.empty() || side.back().role != r) side.push_back({r, {}, {}});
+        (side.back().*list).push_back(at);
+      }
+    };
+    scan(sequences.roles[r].once, &Use::once);
+    scan(sequences.roles[r].loop, &Use::loop);
+  }
+  return uses;
+}
+
+}  // namespace pipelink::protocol

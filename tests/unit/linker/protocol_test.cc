@@ -1,0 +1,263 @@
+// The order in which roles wait and arrive.
+#include "linker/protocol/order.h"
+
+#include <doctest/doctest.h>
+
+#include "builders.h"
+#include "linker/check/check.h"
+#include "packager/base/render.h"
+
+namespace pipelink::test {
+namespace {
+
+Component gemm(const std::string& loop, const std::string& once = {}) {
+  return Component("gemm").role("mma", 4).ring(kOut, "operands", kConsumer).steps("mma", loop, once);
+}
+Component loader(const std::string& loop, const std::string& once = {}) {
+  return Component("loader").role("load", 4).ring(kIn, "operands", kProducer).steps("load", loop, once);
+}
+
+/// "titles | checked | unchecked", with every ring of that depth.
+std::string judged(const std::vector<Use>& uses, std::int64_t stages) {
+  const Composition c = compose(uses);
+  const Outcome<Bindings> b = bind(c);
+  INFO(render_text(b.diagnostics));
+  REQUIRE(b);
+  RingStages depths;
+  for (const Binding& ring : b->rings) depths[ring.exporter] = stages;
+  const ProtocolOrder order = protocol_order(c, *b, depths);
+  std::string out;
+  for (const ProtocolFault& f : order.faults) out += f.diagnostic.clause + ": " + f.diagnostic.title + "; ";
+  out += "|";
+  for (const std::string& name : order.checked) out += " " + name;
+  out += " |";
+  for (const UncheckedProtocol& p : order.unchecked) out += " " + p.name + " (" + p.why + ")";
+  return out;
+}
+
+std::string judged(const Component& a, const Component& b, std::int64_t stages) {
+  return judged({{a, ""}, {b, ""}}, stages);
+}
+
+const std::string kFine = "| gemm.operands |";
+
+}  // namespace
+
+TEST_CASE("a ring is live with one stage if each side does one step at a time") {
+  CHECK(judged(gemm("wait operands; release operands"), loader("acquire operands; arrive operands"), 1) ==
+        kFine);
+}
+
+TEST_CASE("loops of different lengths balance") {
+  CHECK(judged(gemm("wait operands x 5; release operands x 5"), loader("acquire operands; arrive operands"),
+               5) == kFine);
+  CHECK(judged(gemm("wait operands x 3; release operands x 3"),
+               loader("(acquire operands; arrive operands) x 2"), 3) == kFine);
+}
+
+TEST_CASE("L-DEADLOCK: more stages held than there are") {
+  const Component holds_three = gemm("wait operands; release operands", "wait operands x 2");
+  const Component load = loader("acquire operands; arrive operands");
+  CHECK(judged(holds_three, load, 3) == kFine);
+  const Composition c = compose({{holds_three, ""}, {load, ""}});
+  const Outcome<Bindings> b = bind(c);
+  REQUIRE(b);
+  CHECK(check(c, *b).empty());
+  CHECK(render_text(check_placed(c, *b, {{PortRef{0, 0}, 2}})) ==
+        R"(error[L-DEADLOCK]: `gemm.mma` and `loader.load` wait for each other at `gemm.operands`
+  gemm: `wait operands` of gemm.mma waits for `arrive operands` of loader.load, and `release operands` comes after (gemm.cu:3)
+  loader: `acquire operands` of loader.load waits for `release operands` of gemm.mma, and `arrive operands` comes after (loader.cu:3)
+  = reason: the 3rd `wait operands` of gemm.mma needs the 3rd `arrive operands` of loader.load
+            the 3rd `acquire operands` of loader.load needs the 1st `release operands` of gemm.mma, since gemm.operands has 2 stages
+  = help: give the ring `gemm.operands` a least depth: .stages = {3, 8}; with 3 stages these waits are met
+)");
+  CHECK(check_placed(c, *b, {{PortRef{0, 0}, 3}}).empty());
+}
+
+TEST_CASE("L-DEADLOCK: before placement, if no depth that is allowed would do, with a depth that was tried") {
+  const Component wide = gemm("wait operands x 9; release operands x 9");
+  const std::string text = messages(compose({{wide, ""}, {loader("acquire operands; arrive operands"), ""}}));
+  CHECK(text.find("error[L-DEADLOCK]: `gemm.mma` and `loader.load` wait for each other at `gemm.operands`") ==
+        0);
+  CHECK(text.find(
+            "the 9th `acquire operands` of loader.load needs the 1st `release operands` of gemm.mma, since "
+            "gemm.operands has 8 stages") != std::string::npos);
+  CHECK(text.find("= help: give the ring `gemm.operands` a least depth: .stages = {9, 9}; with 9 stages "
+                  "these waits are "
+                  "met") != std::string::npos);
+}
+
+TEST_CASE("L-DEADLOCK: two protocols taken in opposite order") {
+  const Component pair = Component("pair")
+                             .role("left", 1)
+                             .role("right", 1)
+                             .mbarriers("a")
+                             .mbarriers("b")
+                             .steps("left", "wait b; arrive a")
+                             .steps("right", "wait a; arrive b");
+  CHECK(messages(compose({{pair, ""}})) ==
+        R"(error[L-DEADLOCK]: `pair.left` and `pair.right` wait for each other at `pair.b` and `pair.a`
+  pair: `wait b` of pair.left waits for `arrive b` of pair.right, and `arrive a` comes after (pair.cu:5)
+  pair: `wait a` of pair.right waits for `arrive a` of pair.left, and `arrive b` comes after (pair.cu:6)
+  = reason: the 1st `wait b` of pair.left needs the 1st `arrive b` of pair.right
+            the 1st `wait a` of pair.right needs the 1st `arrive a` of pair.left
+  = help: let one of these roles arrive before it waits
+)");
+}
+
+TEST_CASE("what is free at first passes the first waits") {
+  const auto pair = [](std::int64_t count, std::int64_t parity) {
+    return Component("pair")
+        .role("left", 1)
+        .role("right", 1)
+        .mbarriers("full", count)
+        .mbarriers("empty", count, parity)
+        .steps("left", "wait empty; arrive full")
+        .steps("right", "wait full x 2; arrive empty x 2");
+  };
+  CHECK(judged({{pair(2, 1), ""}}, 0) == "| pair.full pair.empty |");
+  const std::string dead =
+      "L-DEADLOCK: `pair.left` and `pair.right` wait for each other at `pair.empty` and `pair.full`; ";
+  CHECK(judged({{pair(1, 1), ""}}, 0) == dead + "| pair.full pair.empty |");
+  CHECK(judged({{pair(2, 0), ""}}, 0) == dead + "| pair.full pair.empty |");
+}
+
+TEST_CASE("L-DEADLOCK: a role that waits for its own later arrival") {
+  const Component one = Component("one").role("run", 1).mbarriers("m").steps("run", "wait m; arrive m");
+  CHECK(judged({{one, ""}}, 0) == "L-DEADLOCK: `one.run` waits for itself at `one.m`; | one.m |");
+}
+
+TEST_CASE("L-DEADLOCK: a wait before the loop that needs the other role's loop") {
+  const Component ahead = gemm("release operands; wait operands", "wait operands x 4");
+  const Component load = loader("acquire operands; arrive operands");
+  CHECK(judged(ahead, load, 3).find("L-DEADLOCK") == 0);
+  CHECK(judged(ahead, load, 4) == kFine);
+}
+
+TEST_CASE("L-DEADLOCK: nobody arrives") {
+  const Component one =
+      Component("one").role("run", 1).role("other", 1).mbarriers("m").steps("run", "wait m");
+  CHECK(messages(compose({{one, ""}})) ==
+        R"(error[L-DEADLOCK]: nobody arrives at `one.m`, where `one.run` waits
+  one: `wait m` of one.run waits (one.cu:4)
+  one: declares `m` (one.cu:3)
+  = reason: the steps of 0 roles and exports arrive there
+  = help: add the step that arrives to the role that does it, or drop the wait
+)");
+  const Component once = Component("one")
+                             .role("run", 1)
+                             .role("other", 1)
+                             .mbarriers("m")
+                             .steps("run", "wait m")
+                             .steps("other", "", "arrive m x 2");
+  CHECK(judged({{once, ""}}, 0) ==
+        "L-DEADLOCK: `one.run` waits at `one.m` more often than `one.other` arrives; | | one.m (a wait there "
+        "is never met)");
+}
+
+TEST_CASE("L-DEADLOCK: too few threads for a named barrier") {
+  const auto meeting = [](std::int64_t threads) {
+    return Component("meet")
+        .role("left", 4)
+        .role("right", 4)
+        .barrier("all", threads)
+        .steps("left", "sync all")
+        .steps("right", "sync all");
+  };
+  CHECK(judged({{meeting(256), ""}}, 0) == "| meet.all |");
+  CHECK(messages(compose({{meeting(384), ""}})) ==
+        R"(error[L-DEADLOCK]: too few threads arrive at `meet.all`, where `meet.left` and `meet.right` wait
+  meet: `sync all` of meet.left: 128 threads (meet.cu:4)
+  meet: `sync all` of meet.right: 128 threads (meet.cu:5)
+  meet: declares `all` (meet.cu:3)
+  = reason: the barrier waits for 384 threads; the roles that use it have 128 + 128 = 256
+  = help: state .threads = 256, or add the step to the role that also takes part
+)");
+  CHECK(judged({{meeting(128), ""}}, 0) == "| | meet.all (several roles arrive at it in turns)");
+}
+
+TEST_CASE("barriers met in opposite order") {
+  const Component cross = Component("meet")
+                              .role("left", 4)
+                              .role("right", 4)
+                              .barrier("a", 256)
+                              .barrier("b", 256)
+                              .steps("left", "sync a; sync b")
+                              .steps("right", "sync b; sync a");
+  CHECK(judged({{cross, ""}}, 0) ==
+        "L-DEADLOCK: `meet.left` and `meet.right` wait for each other at `meet.a` and `meet.b`; | meet.a "
+        "meet.b |");
+}
+
+TEST_CASE("L-RATE") {
+  const Component uneven = gemm("wait operands x 2; release operands");
+  CHECK(
+      messages(compose({{uneven, ""}, {loader("acquire operands; arrive operands"), ""}})) ==
+      R"(error[L-RATE]: `loader.load` and `gemm.mma` wait and arrive at different rates at the empty barriers of `gemm.operands`
+  loader: `arrive operands` of loader.load: 1 time in an iteration (loader.cu:3)
+  gemm: `wait operands` of gemm.mma: 2 times in an iteration (gemm.cu:3)
+  gemm: `release operands` of gemm.mma: 1 time in an iteration (gemm.cu:3)
+  loader: `acquire operands` of loader.load: 1 time in an iteration (loader.cu:3)
+  = reason: the other steps make it 2 of loader.load to 1 of gemm.mma iterations, those at the empty barriers of `gemm.operands` 1 of loader.load to 1 of gemm.mma
+  = help: let both sides wait and arrive equally often, or mark a step that only some iterations do with `?`
+)");
+  const Component self = Component("one").role("run", 1).mbarriers("m").steps("run", "arrive m; wait m x 2");
+  CHECK(judged({{self, ""}}, 0) ==
+        "L-RATE: `one.run` waits and arrives at `one.m` a different number of times; | one.m |");
+}
+
+TEST_CASE("a part of any number of rounds is taken once and twice") {
+  const std::string load = "(acquire operands; arrive operands)*";
+  CHECK(judged(gemm("(wait operands; release operands)*"), loader(load), 1) == kFine);
+  // Each holds what it waited for until the end: only for one round are 1 stages enough.
+  const std::string text = judged(gemm("(wait operands)*; (release operands)*"), loader(load), 1);
+  CHECK(text.find("L-DEADLOCK: `gemm.mma` and `loader.load`") == 0);
+  CHECK(judged(gemm("(wait operands)*; release operands"), loader(load), 8).find("L-RATE") == 0);
+}
+
+TEST_CASE("calls bring the steps of the export") {
+  const auto sink = [](const std::string& steps) {
+    return Component("sink").callable(kOut, "epilogue").barrier("all", 128).steps("epilogue", "", steps);
+  };
+  const Component caller =
+      Component("gemm").role("mma", 4).callable(kIn, "epilogue").steps("mma", "call epilogue x 2");
+  CHECK(judged({{caller, ""}, {sink("sync all"), ""}}, 0) == "| sink.all |");
+  const Component narrow =
+      Component("gemm").role("mma", 2).callable(kIn, "epilogue").steps("mma", "call epilogue");
+  CHECK(judged({{narrow, ""}, {sink("sync all"), ""}}, 0) ==
+        "L-DEADLOCK: too few threads arrive at `sink.all`, where `gemm.mma` waits; | | sink.all (a wait "
+        "there is never met)");
+  const Component silent = Component("gemm").role("mma", 4).callable(kIn, "epilogue");
+  CHECK(judged({{silent, ""}, {sink("sync all"), ""}}, 0) ==
+        "| | sink.all (gemm does not state when it calls `epilogue`)");
+}
+
+TEST_CASE("what is not known is not checked, and no error") {
+  const Component load = loader("acquire operands; arrive operands");
+  const Component silent = Component("gemm").role("mma", 4).ring(kOut, "operands", kConsumer);
+  CHECK(judged(silent, load, 2) == "| | gemm.operands (gemm states no steps)");
+  CHECK(judged(gemm("(wait operands; release operands)?"), load, 2) ==
+        "| | gemm.operands (gemm.mma uses it in some iterations only)");
+  CHECK(judged(gemm("wait operands x 1024; (release operands x 1024) x 1024"), load, 2)
+            .find("more than 65536 steps") != std::string::npos);
+}
+
+TEST_CASE("counts by facts, and by the placement") {
+  const Component deep = gemm("(wait operands; release operands) x operands.stages", "").fact("n", number(4));
+  CHECK(judged(deep, loader("(acquire operands; arrive operands) x 2"), 3) == kFine);
+  const Component wrong = gemm("wait operands x n; release operands x n").fact("n", number(-1));
+  CHECK(messages(compose({{wrong, ""}, {loader("acquire operands; arrive operands"), ""}}))
+            .find("error[P-VALUE]: a count of the steps `gemm.mma` is out of range") != std::string::npos);
+}
+
+TEST_CASE("two instances of one package have protocols of their own") {
+  const Component pair = Component("pair")
+                             .role("left", 1)
+                             .role("right", 1)
+                             .mbarriers("a")
+                             .steps("left", "arrive a")
+                             .steps("right", "wait a");
+  CHECK(judged({{pair, "p"}, {pair, "q"}}, 0) == "| p.a q.a |");
+}
+
+}  // namespace pipelink::test
