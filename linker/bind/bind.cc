@@ -11,7 +11,7 @@ void report_isolated(const Composition& composition, const Bindings& bindings, F
   const std::size_t count = composition.instances.size();
   if (count < 2) return;
   std::vector<bool> bound(count);
-  for (const std::vector<Binding>* list : {&bindings.callables, &bindings.rings}) {
+  for (const std::vector<Binding>* list : {&bindings.callables, &bindings.rings, &bindings.counters}) {
     for (const Binding& b : *list) {
       if (b.importer.instance == b.exporter.instance) continue;
       bound[b.importer.instance] = bound[b.exporter.instance] = true;
@@ -31,7 +31,8 @@ void report_isolated(const Composition& composition, const Bindings& bindings, F
     d.severity = c.roles.empty() ? Severity::kWarning : Severity::kNote;
     d.facts.push_back({composition.instances[i].name,
                        "has " + counted(c.roles.size(), "role") + ", " +
-                           counted(c.callables.size(), "callable") + ", " + counted(c.rings.size(), "ring"),
+                           counted(c.callables.size(), "callable") + ", " + counted(c.rings.size(), "ring") +
+                           (c.counters.empty() ? "" : ", " + counted(c.counters.size(), "counter")),
                        c.where});
     d.reason =
         std::string("0 callables, rings and facts join it to others") +
@@ -52,8 +53,9 @@ Bindings settle(const Composition& composition, Faults& faults) {
   const binding::BindEntries told = binding::resolve_bind(composition, faults);
   const bool calls = binding::settle_callables(composition, told.callables, bindings, faults);
   const bool rings = binding::settle_rings(composition, told.rings, bindings, faults);
+  const bool counters = binding::settle_counters(composition, told.counters, bindings, faults);
   binding::settle_tensors(composition, bindings, faults);
-  binding::settle_facts(composition, told.facts, calls && rings, bindings, faults);
+  binding::settle_facts(composition, told.facts, calls && rings && counters, bindings, faults);
   binding::apply_set(composition, bindings, faults);
   binding::evaluate_facts(composition, bindings, nullptr, faults);
   return bindings;

@@ -40,6 +40,7 @@ struct FactValue {
 struct Bindings {
   std::vector<Binding> callables;  ///< sorted by importer, then exporter; so are the others
   std::vector<Binding> rings;
+  std::vector<Binding> counters;
   std::vector<Binding>
       tensors;  ///< along bound callables, by parameter; the importer may have one for each caller
   /// For each instance, in the order of its contract.facts: index into `facts`. Never npos in a result of

@@ -21,7 +21,28 @@ constexpr RingProperty kRingProperties[] = {
     {"full_arrivals", &Ring::full_arrivals, "the full barrier would complete too early or never"},
     {"transaction_bytes", &Ring::transaction_bytes, "the full barrier would complete too early or never"},
     {"empty_arrivals", &Ring::empty_arrivals, "the empty barrier would complete too early or never"},
+    {"full_parity", &Ring::full_parity, "one side waits at first where the other passes"},
+    {"empty_parity", &Ring::empty_parity, "one side waits at first where the other passes"},
 };
+
+constexpr CounterProperty kCounterProperties[] = {
+    {"initial", &contract::Counter::initial, "the first waits would pass too early or never"},
+    {"arrivals", &contract::Counter::arrivals, "waits would pass too early or never"},
+};
+
+/// What both sides state by numbers, and as their scope.
+template <class Port, class Property>
+void compare_stated(std::span<const Property> properties, const Side& a, const Port& x, const Side& b,
+                    const Port& y, std::vector<std::string>& faults) {
+  for (const Property& property : properties) {
+    const auto &p = x.*property.value, &q = y.*property.value;
+    if (!p || !q || !p->expression.empty() || !q->expression.empty() || p->number == q->number) continue;
+    faults.push_back(std::string(property.name) + " is " + std::to_string(p->number) + " in " + a.owner +
+                     " and " + std::to_string(q->number) + " in " + b.owner);
+  }
+  if (!x.scope.empty() && !y.scope.empty() && x.scope != y.scope)
+    faults.push_back("the scope is " + x.scope + " in " + a.owner + " and " + y.scope + " in " + b.owner);
+}
 
 /// A type's name without const, volatile and references: "const float (&)[4]" and "float[4]" are the same.
 std::string bare(const std::string& name) {
@@ -118,18 +139,34 @@ std::string ring_text(const Ring& ring) {
       out += std::string(", ") + property.name + " " + contract::to_text(*amount);
     }
   }
+  if (!ring.scope.empty()) out += ", scope " + ring.scope;
   return out;
+}
+
+std::span<const CounterProperty> counter_properties() {
+  return kCounterProperties;
+}
+
+std::string counter_text(const contract::Counter& counter) {
+  std::vector<std::string> parts;
+  for (const CounterProperty& property : kCounterProperties)
+    if (const auto& amount = counter.*property.value)
+      parts.push_back(std::string(property.name) + " " + contract::to_text(*amount));
+  if (!counter.scope.empty()) parts.push_back("scope " + counter.scope);
+  return joined(parts, ", ");
+}
+
+std::vector<std::string> counter_faults(const Side& a, const contract::Counter& x, const Side& b,
+                                        const contract::Counter& y) {
+  std::vector<std::string> faults;
+  compare_stated(counter_properties(), a, x, b, y, faults);
+  return faults;
 }
 
 std::vector<std::string> ring_faults(const Side& a, const Ring& x, const Side& b, const Ring& y) {
   std::vector<std::string> faults;
   if (x.side == y.side) faults.push_back("both are the " + std::string(word_of(x.side)));
-  for (const RingProperty& property : kRingProperties) {
-    const auto &p = x.*property.value, &q = y.*property.value;
-    if (!p || !q || !p->expression.empty() || !q->expression.empty() || p->number == q->number) continue;
-    faults.push_back(std::string(property.name) + " is " + std::to_string(p->number) + " in " + a.owner +
-                     " and " + std::to_string(q->number) + " in " + b.owner);
-  }
+  compare_stated(ring_properties(), a, x, b, y, faults);
   return faults;
 }
 

@@ -39,6 +39,20 @@ struct RingProperty {
 };
 std::span<const RingProperty> ring_properties();
 
+struct CounterProperty {
+  const char* name;
+  std::optional<contract::Amount> contract::Counter::*value;
+  const char* consequence;
+};
+std::span<const CounterProperty> counter_properties();
+
+/// "arrivals 1, scope device"
+std::string counter_text(const contract::Counter& counter);
+
+/// The differences that need no fact to see.
+std::vector<std::string> counter_faults(const Side& a, const contract::Counter& x, const Side& b,
+                                        const contract::Counter& y);
+
 /// "consumer, stage_bytes 16384, full_arrivals 1"
 std::string ring_text(const contract::Ring& ring);
 

@@ -40,7 +40,7 @@ struct Told {
 };
 
 struct BindEntries {
-  Told callables, rings, facts;
+  Told callables, rings, facts, counters;
 };
 
 /// The BIND entries, resolved. L-BIND.
@@ -51,6 +51,9 @@ bool settle_callables(const Composition& composition, const Told& told, Bindings
 
 /// As callables; besides, each ring export has exactly one importer. L-RING.
 bool settle_rings(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults);
+
+/// As callables; a counter may have many importers.
+bool settle_counters(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults);
 
 /// Along the bound callables. L-UNBOUND, L-AMBIGUOUS.
 void settle_tensors(const Composition& composition, Bindings& bindings, Faults& faults);

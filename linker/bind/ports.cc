@@ -250,6 +250,24 @@ bool settle_callables(const Composition& composition, const Told& told, Bindings
   return settler.settled;
 }
 
+bool settle_counters(const Composition& composition, const Told& told, Bindings& bindings,
+                     Faults& faults) {
+  const auto misfit = [&](PortRef importer, PortRef exporter) {
+    const Side a = side(composition, importer.instance), b = side(composition, exporter.instance);
+    return joined(
+        counter_faults(a, a.contract.counters[importer.index], b, b.contract.counters[exporter.index]), "; ");
+  };
+  Settler settler(composition, told, "counter", misfit, faults);
+  for (std::size_t i = 0; i < composition.instances.size(); ++i) {
+    collect(
+        i, composition.contract(i).counters,
+        [](const contract::Counter& c) { return "as " + counter_text(c); }, settler);
+  }
+  settler.run();
+  bindings.counters = settler.bound;
+  return settler.settled;
+}
+
 bool settle_rings(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults) {
   const auto misfit = [&](PortRef importer, PortRef exporter) {
     const Side a = side(composition, importer.instance), b = side(composition, exporter.instance);

@@ -10,8 +10,8 @@ namespace {
 using contract::Contract;
 using contract::Direction;
 
-enum Kind { kCallable, kRing, kFact, kTensor, kKinds };
-constexpr const char* kWords[] = {"callable", "ring", "fact", "tensor"};
+enum Kind { kCallable, kRing, kFact, kCounter, kTensor, kKinds };
+constexpr const char* kWords[] = {"callable", "ring", "fact", "counter", "tensor"};
 
 struct Port {
   std::size_t index;
@@ -39,6 +39,7 @@ std::vector<std::string> port_names(const Contract& c) {
   for (const auto& p : c.callables) names.push_back(p.name);
   for (const auto& p : c.rings) names.push_back(p.name);
   for (const auto& p : c.facts) names.push_back(p.name);
+  for (const auto& p : c.counters) names.push_back(p.name);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -65,7 +66,7 @@ class Resolver {
 
  private:
   Told* told(int kind) {
-    Told* const all[] = {&out_.callables, &out_.rings, &out_.facts};
+    Told* const all[] = {&out_.callables, &out_.rings, &out_.facts, &out_.counters};
     return kind < kTensor ? all[kind] : nullptr;
   }
 
@@ -108,6 +109,7 @@ class Resolver {
     e.ports[kCallable] = find(c.callables, port);
     e.ports[kRing] = find(c.rings, port);
     e.ports[kFact] = find(c.facts, port);
+    e.ports[kCounter] = find(c.counters, port);
     e.ports[kTensor] = find(c.tensors, port);
     return e;
   }
@@ -226,6 +228,7 @@ class Resolver {
       if (kind == kCallable) add(c.callables);
       if (kind == kRing) add(c.rings);
       if (kind == kFact) add(c.facts);
+      if (kind == kCounter) add(c.counters);
     }
     const std::string what =
         std::string(direction == Direction::kExport ? "exported " : "imported ") + kWords[kind];

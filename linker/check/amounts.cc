@@ -15,6 +15,7 @@ constexpr std::int64_t kMaxMbarriers = 4096;
 constexpr std::int64_t kMaxStages = 1024;
 constexpr std::int64_t kMaxThreads = 1024;
 constexpr std::int64_t kMaxRepeats = 1024;
+constexpr std::int64_t kMaxCounter = std::int64_t{1} << 32;
 constexpr std::int64_t kMinColumns = 32, kMaxColumns = 512;
 
 class Checker {
@@ -30,6 +31,10 @@ class Checker {
     for (const contract::Mbarriers& m : c.mbarriers) {
       check("mbarriers", m.name, m.where, "count", m.count, 1, kMaxMbarriers);
       check("mbarriers", m.name, m.where, "arrivals", m.arrivals, 1, kMaxCount);
+    }
+    for (const contract::Counter& k : c.counters) {
+      if (k.initial) check("counter", k.name, k.where, "initial", *k.initial, 0, kMaxCounter);
+      if (k.arrivals) check("counter", k.name, k.where, "arrivals", *k.arrivals, 1, kMaxCounter);
     }
     for (const contract::NamedBarrier& b : c.named_barriers) {
       check("named barrier", b.name, b.where, "threads", b.threads, 32, kMaxThreads, 32);
@@ -65,6 +70,8 @@ class Checker {
     stated("full_arrivals", r.full_arrivals, 1, kMaxCount);
     stated("transaction_bytes", r.transaction_bytes, 0, kMaxCount);
     stated("empty_arrivals", r.empty_arrivals, 1, kMaxCount);
+    stated("full_parity", r.full_parity, 0, 1);
+    stated("empty_parity", r.empty_parity, 0, 1);
   }
 
   /// A depth decides the placement and cannot read it.

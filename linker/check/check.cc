@@ -19,6 +19,8 @@ Findings find(const Composition& composition, const Bindings& bindings) {
   Findings findings;
   checking::check_calls(context, findings);
   checking::check_rings(context, findings);
+  checking::check_counters(context, findings);
+  checking::check_grid(context, findings);
   checking::check_amounts(context, findings);
   checking::check_requirements(context, findings);
   checking::check_block(context, findings);
@@ -90,6 +92,7 @@ Diagnostics check_placed(const Composition& composition, const Bindings& binding
   const Context context(composition, *placed, &stages);
   Findings findings;
   checking::check_rings(context, findings);
+  checking::check_counters(context, findings);
   checking::check_amounts(context, findings);
   checking::check_requirements(context, findings);
   checking::check_protocols(context, stages, findings);

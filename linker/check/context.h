@@ -66,7 +66,9 @@ class Context {
 };
 
 void check_calls(const Context& context, Findings& findings);         ///< L-SIGNATURE, L-LAYOUT
-void check_rings(const Context& context, Findings& findings);         ///< L-RING
+void check_rings(const Context& context, Findings& findings);         ///< L-RING, L-SCOPE
+void check_counters(const Context& context, Findings& findings);      ///< L-COUNTER, L-SCOPE
+void check_grid(const Context& context, Findings& findings);          ///< L-CLUSTER, L-GRID
 void check_amounts(const Context& context, Findings& findings);       ///< P-VALUE, P-EXPRESSION, L-FACT-CYCLE
 void check_requirements(const Context& context, Findings& findings);  ///< L-REQUIRE, P-EXPRESSION
 void check_block(const Context& context, Findings& findings);         ///< L-WARPS

@@ -241,6 +241,7 @@ Outcome<std::string> launch_text(const LaunchDescription& d) {
   put("threads", fmt::format("{}", d.threads));
   put("cluster", fmt::format("{} {} {}", d.cluster[0], d.cluster[1], d.cluster[2]));
   put("blocks_per_sm", fmt::format("{}", d.blocks_per_sm));
+  if (d.resident != 0) put("resident", "1");
   put("parameters", fmt::format("{} {}", d.parameter_size, d.parameter_align));
   if (d.guard) {
     put("guard", fmt::format("{} {}", d.guard->parameter, d.guard->milliseconds));

@@ -130,6 +130,8 @@ LaunchDescription launch_description(const Composition& composition, const Bindi
   out.threads = static_cast<std::uint32_t>(plan.threads);
   for (int d = 0; d < 3; ++d) out.cluster[d] = static_cast<std::uint32_t>(composition.launch.cluster[d]);
   out.blocks_per_sm = static_cast<std::uint32_t>(composition.launch.blocks_per_sm);
+  for (std::size_t i = 0; i < composition.instances.size(); ++i)
+    if (const auto& grid = composition.contract(i).grid; grid && grid->resident) out.resident = 1;
   out.parameter_size = static_cast<std::size_t>(plan.parameter_bytes);
   out.parameter_align = static_cast<std::size_t>(plan.parameter_align);
   if (plan.guard) out.guard = launch_guard(composition, plan);

@@ -40,7 +40,8 @@ class Collector {
                             : expression_scope(composition_, bindings_, i, stages_));
       protocols(i);
     }
-    for (const Binding& b : bindings_.rings) share_ring(b);
+    for (const Binding& b : bindings_.rings) share(Kind::kRing, b);
+    for (const Binding& b : bindings_.counters) share(Kind::kCounter, b);
     for (const Binding& b : bindings_.callables) exporter_[b.importer] = b.exporter;
     for (std::size_t i = 0; i < composition_.instances.size(); ++i) roles(i);
     for (const Binding& b : bindings_.callables) unspliced(b);
@@ -80,7 +81,9 @@ class Collector {
       if (c.rings[k].direction != Direction::kExport) continue;
       const auto depth = stages_.find({i, k});
       const std::int64_t stages = depth == stages_.end() ? 0 : depth->second;
-      enter(Kind::kRing, {i, k}, c.rings[k].name, c.rings[k].where, stages, {0, stages});
+      enter(Kind::kRing, {i, k}, c.rings[k].name, c.rings[k].where, stages,
+            {parity({i, k}, &contract::Ring::full_parity, 0) * stages,
+             parity({i, k}, &contract::Ring::empty_parity, 1) * stages});
       if (stages < 1) unchecked(out_.protocols.size() - 1, "its depth is not known");
     }
     for (std::size_t k = 0; k < c.mbarriers.size(); ++k) {
@@ -88,16 +91,37 @@ class Collector {
       const std::int64_t passing = m.first_parity == 0 ? 0 : value(i, m.count);
       enter(Kind::kMbarriers, {i, k}, m.name, m.where, value(i, m.count), {passing});
     }
+    for (std::size_t k = 0; k < c.counters.size(); ++k) {
+      const contract::Counter& n = c.counters[k];
+      if (n.direction != Direction::kExport) continue;
+      const std::int64_t initial = n.initial ? value(i, *n.initial) : 0,
+                         each = n.arrivals ? value(i, *n.arrivals) : 1;
+      enter(Kind::kCounter, {i, k}, n.name, n.where, 0, {each > 0 ? initial / each : 0});
+    }
     for (std::size_t k = 0; k < c.named_barriers.size(); ++k) {
       const contract::NamedBarrier& b = c.named_barriers[k];
       enter(Kind::kNamedBarrier, {i, k}, b.name, b.where, value(i, b.threads), {0});
     }
   }
 
-  void share_ring(const Binding& b) {
-    const auto found = protocol_of_.find({Kind::kRing, b.exporter});
+  /// As either side of a ring states it.
+  std::int64_t parity(PortRef ring, std::optional<contract::Amount> contract::Ring::*stated,
+                      std::int64_t usual) const {
+    if (const auto& own = contract(ring.instance).rings[ring.index].*stated)
+      return value(ring.instance, *own);
+    for (const Binding& b : bindings_.rings)
+      if (b.exporter == ring)
+        if (const auto& other = contract(b.importer.instance).rings[b.importer.index].*stated)
+          return contract::evaluate(*other,
+                                    expression_scope(composition_, bindings_, b.importer.instance, stages_))
+              .value.value_or(usual);
+    return usual;
+  }
+
+  void share(Kind kind, const Binding& b) {
+    const auto found = protocol_of_.find({kind, b.exporter});
     if (found == protocol_of_.end()) return;
-    protocol_of_[{Kind::kRing, b.importer}] = found->second;
+    protocol_of_[{kind, b.importer}] = found->second;
     party(found->second, b.importer.instance);
   }
 
@@ -158,9 +182,7 @@ class Collector {
     const std::optional<StepTarget> target = contract::step_target(contract(instance), step, error);
     if (!target) return;  // P-STEPS, when it was packed
     if (target->kind == StepTarget::Kind::kCallable) return call({instance, target->index}, to);
-    const Kind kind = target->kind == StepTarget::Kind::kRing        ? Kind::kRing
-                      : target->kind == StepTarget::Kind::kMbarriers ? Kind::kMbarriers
-                                                                     : Kind::kNamedBarrier;
+    const Kind kind = kind_of(target->kind);
     const auto protocol = protocol_of_.find({kind, {instance, target->index}});
     if (protocol == protocol_of_.end()) return;
     std::size_t place = first_place_[protocol->second];
@@ -171,6 +193,19 @@ class Collector {
     const std::size_t text = text_of(instance, step, steps.where);
     if (target->arrives) to.push_back({place, false, text});
     if (target->waits) to.push_back({place, true, text});
+  }
+
+  static Kind kind_of(StepTarget::Kind kind) {
+    switch (kind) {
+      case StepTarget::Kind::kMbarriers:
+        return Kind::kMbarriers;
+      case StepTarget::Kind::kNamedBarrier:
+        return Kind::kNamedBarrier;
+      case StepTarget::Kind::kCounter:
+        return Kind::kCounter;
+      default:
+        return Kind::kRing;
+    }
   }
 
   std::size_t text_of(std::size_t instance, const Step& step, const SourceSpan& where) {

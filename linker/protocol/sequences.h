@@ -8,7 +8,7 @@
 
 namespace pipelink::protocol {
 
-enum class Kind { kRing, kMbarriers, kNamedBarrier };
+enum class Kind { kRing, kMbarriers, kNamedBarrier, kCounter };
 
 struct Protocol {
   Kind kind = Kind::kRing;

@@ -79,6 +79,9 @@ json binding_rows(const MapSource& source) {
     rows.push_back(with_glue(std::move(out), source.glue.of(fmt::format("pl__{}__ring__{}__data",
                                                                         importer.component, import.name))));
   }
+  for (const Binding& b : in.bindings.counters)
+    rows.push_back(row("counter", b, composition.contract(b.importer.instance).counters[b.importer.index],
+                       composition.contract(b.exporter.instance).counters[b.exporter.index]));
   for (const Binding& b : in.bindings.tensors) {
     const contract::TensorPort& import = composition.contract(b.importer.instance).tensors[b.importer.index];
     const contract::TensorPort& exported =

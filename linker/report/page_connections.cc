@@ -31,7 +31,7 @@ std::vector<Edge> edges_of(const LinkMap& map) {
       const std::string &from = importer_produces ? b.import : b.exported,
                         &to = importer_produces ? b.exported : b.import;
       out.push_back({"ring", from, to, fmt::format("{} fills the ring of {}", from, to)});
-    } else {
+    } else if (b.kind == "tensor") {  // a counter is in the table alone
       std::string route;
       for (const MapRoute& r : map.routes)
         if (r.from == b.exported && r.to == b.import) route = ", route: " + r.route;

@@ -6,7 +6,8 @@
 //   stated(key, optional<Amount>)   choice(key, enum)   names(key, record_key, vector<string>)
 //   numbers(key, record_key, vector<int64>)   type(key, Type)   types(key, record_key, vector<Type>)
 //   members(key, record_key, vector<Field>)   packed(key, string): filled by pack, in no record
-//   later(key, int64)   later(key, record_key, vector<Field>): newer than schema 1, absent when 0 or empty
+//   later(key, int64)   later(key, string)   later(key, record_key, vector<Field>): newer than schema 1,
+//   absent when 0 or empty
 // where `record_key` is the repeated key of the list's records. Entries are taken as const or not, as the
 // visitor needs.
 #pragma once
@@ -96,6 +97,9 @@ void fields(V& v, T& ring) {
   v.stated("full_arrivals", ring.full_arrivals);
   v.stated("transaction_bytes", ring.transaction_bytes);
   v.stated("empty_arrivals", ring.empty_arrivals);
+  v.stated("full_parity", ring.full_parity);
+  v.stated("empty_parity", ring.empty_parity);
+  v.later("scope", ring.scope);
   v.number("tier", ring.tier, Need::kDefaulted);
   v.number("weight", ring.weight, Need::kDefaulted);
   v.names("live", "live", ring.live);
@@ -106,6 +110,7 @@ void fields(V& v, T& mbarriers) {
   v.amount("count", mbarriers.count, Need::kRequired);
   v.amount("arrivals", mbarriers.arrivals, Need::kRequired);
   v.later("first_parity", mbarriers.first_parity);
+  v.later("scope", mbarriers.scope);
 }
 
 template <class V, Of<NamedBarrier> T>
@@ -160,6 +165,21 @@ void fields(V& v, T& steps) {
   v.text("loop", steps.loop, Need::kDefaulted);
 }
 
+template <class V, Of<Counter> T>
+void fields(V& v, T& counter) {
+  v.choice("direction", counter.direction);
+  v.text("field", counter.field, Need::kRequired);
+  v.stated("initial", counter.initial);
+  v.stated("arrivals", counter.arrivals);
+  v.later("scope", counter.scope);
+}
+
+template <class V, Of<Grid> T>
+void fields(V& v, T& grid) {
+  v.numbers("cluster", "cluster", grid.cluster);
+  v.flag("resident", grid.resident);
+}
+
 template <class V, Of<ParameterRegion> T>
 void fields(V& v, T& region) {
   v.text("type", region.type, Need::kRequired);
@@ -185,7 +205,7 @@ void fields(V& v, T& host) {
 /// A list that came into schema 1 later: absent from the JSON when it is empty, so that contracts without it
 /// stay readable both ways.
 constexpr bool later_list(std::string_view key) {
-  return key == "tensor_memory" || key == "steps";
+  return key == "tensor_memory" || key == "steps" || key == "counters";
 }
 
 /// Calls each(key, record kind, list) for every list of named entries, in the order of the contract's JSON.
@@ -203,6 +223,7 @@ void entry_lists(T& contract, Each&& each) {
   each("tensors", "tensor", contract.tensors);
   each("phases", "phase", contract.phases);
   each("steps", "steps", contract.steps);
+  each("counters", "counter", contract.counters);
 }
 
 }  // namespace pipelink::contract

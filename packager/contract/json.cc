@@ -61,6 +61,9 @@ struct JsonWriter {
   void later(std::string_view key, std::int64_t value) {
     if (value != 0) put(key, value);
   }
+  void later(std::string_view key, const std::string& value) {
+    if (!value.empty()) put(key, value);
+  }
   void later(std::string_view key, std::string_view record_key, const std::vector<Field>& values) {
     if (!values.empty()) members(key, record_key, values);
   }
@@ -165,6 +168,9 @@ class JsonReader {
 
   void later(std::string_view key, std::int64_t& value) {
     if (find(key, false) != nullptr) number(key, value);
+  }
+  void later(std::string_view key, std::string& value) {
+    if (const Json* found = find(key, false)) string(key, *found, value);
   }
   void later(std::string_view key, std::string_view record_key, std::vector<Field>& values) {
     if (find(key, false) != nullptr) members(key, record_key, values);
@@ -296,6 +302,7 @@ std::string to_json(const Contract& contract) {
     fields(item, *entry);
     writer.put(key, std::move(item.json));
   };
+  single("grid", contract.grid);
   single("parameters", contract.parameters);
   single("host", contract.host);
   writer.put("mutable_data", contract.mutable_data);
@@ -324,6 +331,7 @@ Outcome<Contract> from_json(std::string_view text, std::string_view name) {
   reader.where(contract.where);
   entry_lists(contract,
               [&](std::string_view key, std::string_view, auto& entries) { reader.list(key, entries); });
+  reader.single("grid", contract.grid);
   reader.single("parameters", contract.parameters);
   reader.single("host", contract.host);
   reader.names("mutable_data", {}, contract.mutable_data);

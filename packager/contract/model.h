@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "packager/base/diagnostic.h"
@@ -29,6 +30,9 @@ struct Type {
 };
 
 enum class Direction { kExport, kImport };
+
+/// How far a protocol reaches, the nearest first: all its participants are in one of these.
+inline constexpr std::string_view kScopes[] = {"warp", "warpgroup", "block", "cluster", "device", "system"};
 
 /// A warp-group role: code that some warps of the block run. Symbol: pl__C__role__NAME.
 struct Role {
@@ -65,7 +69,7 @@ enum class RingSide { kProducer, kConsumer };
 /// stages × stage_bytes with a full and an empty mbarrier per stage. The owner exports it; the other side
 /// imports it and states what it relies on. Absent values were not stated. Convention: full and empty start
 /// at phase 0, the consumer waits first (the producer's first pass over the stages waits on parity 1, which
-/// passes).
+/// passes); a side that does otherwise states the parities of its first waits.
 struct Ring {
   std::string name;
   SourceSpan where;
@@ -77,6 +81,9 @@ struct Ring {
   std::optional<Amount> full_arrivals;      ///< arrivals that complete the full barrier
   std::optional<Amount> transaction_bytes;  ///< bytes expected on the full barrier per stage; 0: none
   std::optional<Amount> empty_arrivals;     ///< arrivals that complete the empty barrier
+  std::optional<Amount> full_parity;        ///< of the consumer's first wait at each stage; 0 if unstated
+  std::optional<Amount> empty_parity;       ///< of the producer's first wait at each stage; 1 if unstated
+  std::string scope;                        ///< of kScopes: whose threads it orders; empty: not stated
   int tier = 0;                             ///< deeper first: lower tiers before higher
   int weight = 1;
   std::vector<std::string> live;
@@ -89,6 +96,19 @@ struct Mbarriers {
   Amount count;
   Amount arrivals;
   std::int64_t first_parity = 0;  ///< of the first wait at each; 1: it passes before anybody arrives
+  std::string scope;              ///< of kScopes; empty: not stated
+};
+
+/// A word in global memory that the caller lends through a pointer among the parameters. The owner exports
+/// it; others that wait at it or add to it import it.
+struct Counter {
+  std::string name;
+  SourceSpan where;
+  Direction direction = Direction::kExport;
+  std::string field;               ///< of this component's parameters: the pointer to the word
+  std::optional<Amount> initial;   ///< value of the word when the kernel begins
+  std::optional<Amount> arrivals;  ///< by how much the word grows for each wait that it lets pass
+  std::string scope;               ///< of kScopes; empty: not stated
 };
 
 /// One hardware barrier (ids 0..15; 0 belongs to the dispatch kernel).
@@ -174,6 +194,13 @@ struct Steps {
   std::string loop;  ///< of each iteration
 };
 
+/// What the component asks of the launch.
+struct Grid {
+  SourceSpan where;
+  std::vector<std::int64_t> cluster;  ///< blocks of a cluster, three extents; empty: any
+  bool resident = false;  ///< all blocks must be on the device at one time, as some wait for others
+};
+
 /// The kernel parameters that the component reads, a struct of its public header.
 struct ParameterRegion {
   std::string type;  ///< qualified C++ name
@@ -217,6 +244,8 @@ struct Contract {
   std::vector<TensorPort> tensors;
   std::vector<Phase> phases;
   std::vector<Steps> steps;
+  std::vector<Counter> counters;
+  std::optional<Grid> grid;
   std::optional<ParameterRegion> parameters;
   std::optional<HostProvider> host;
   std::vector<std::string>

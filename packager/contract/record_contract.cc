@@ -124,6 +124,7 @@ class RecordReader {
   }
 
   void later(std::string_view key, std::int64_t& value) { number(key, value, Need::kDefaulted); }
+  void later(std::string_view key, std::string& value) { text(key, value, Need::kDefaulted); }
   void later(std::string_view key, std::string_view record_key, std::vector<Field>& values) {
     members(key, record_key, values);
   }
@@ -235,6 +236,7 @@ struct RecordWriter {
   void later(std::string_view key, std::int64_t value) {
     if (value != 0) put(key, std::to_string(value));
   }
+  void later(std::string_view key, const std::string& value) { text(key, value, Need::kDefaulted); }
   void later(std::string_view key, std::string_view record_key, const std::vector<Field>& values) {
     members(key, record_key, values);
   }
@@ -298,6 +300,7 @@ void read_entry(const Record& record, Contract& contract, bool& component_seen, 
   if (!complete) return;
   const std::string kind = text_of(record, "kind");
   if (kind == "component") return read_component(record, contract, component_seen, diagnostics);
+  if (kind == "grid") return read_single(record, contract.grid, diagnostics);
   if (kind == "parameters") return read_single(record, contract.parameters, diagnostics);
   if (kind == "host") return read_single(record, contract.host, diagnostics);
   bool known = false;
@@ -388,6 +391,7 @@ std::vector<Record> records_from_contract(const Contract& contract) {
     fields(writer, *entry);
     records.push_back(std::move(writer.record));
   };
+  single("grid", contract.grid);
   single("parameters", contract.parameters);
   single("host", contract.host);
   return records;

@@ -123,6 +123,7 @@ std::vector<Word> words_of(const Contract& contract, const StepTarget& target) {
         return {{"acquire", true, false}, {"arrive", false, true}};
       return {{"wait", true, false}, {"release", false, true}};
     case StepTarget::Kind::kMbarriers:
+    case StepTarget::Kind::kCounter:
       return {{"wait", true, false}, {"arrive", false, true}};
     case StepTarget::Kind::kNamedBarrier:
       return {{"sync", true, true}, {"arrive", false, true}};
@@ -141,6 +142,8 @@ std::string what_it_is(const Contract& contract, const StepTarget& target) {
       return "an array of mbarriers";
     case StepTarget::Kind::kNamedBarrier:
       return "a named barrier";
+    case StepTarget::Kind::kCounter:
+      return "a counter";
     case StepTarget::Kind::kCallable:
       break;
   }
@@ -162,6 +165,7 @@ std::optional<StepTarget> step_target(const Contract& contract, const Step& step
   look(StepTarget::Kind::kRing, contract.rings);
   look(StepTarget::Kind::kMbarriers, contract.mbarriers);
   look(StepTarget::Kind::kNamedBarrier, contract.named_barriers);
+  look(StepTarget::Kind::kCounter, contract.counters);
   for (std::size_t i = 0; i < contract.callables.size(); ++i)
     if (contract.callables[i].name == step.name && contract.callables[i].direction == Direction::kImport)
       found.push_back({StepTarget::Kind::kCallable, i, false, false});

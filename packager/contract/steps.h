@@ -5,9 +5,9 @@
 //   step  := (WORD NAME | '(' steps ')') ['?'] ['*'] ['x' AMOUNT]
 //
 // WORD NAME is a call of a handle: `acquire R`, `arrive R` of a ring's producer, `wait R`, `release R` of its
-// consumer; `wait M`, `arrive M` of mbarriers; `sync B`, `arrive B` of a named barrier; `call F` of an
-// import. `x` repeats a step, `*` says that it is repeated any number of times, at least once, and `?` that
-// it happens in some iterations only.
+// consumer; `wait M`, `arrive M` of mbarriers and of a counter; `sync B`, `arrive B` of a named barrier;
+// `call F` of an import. `x` repeats a step, `*` says that it is repeated any number of times, at least once,
+// and `?` that it happens in some iterations only.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ ParsedSteps parse_steps(std::string_view text);
 
 /// What a step's name stands for in a contract, and what the step does there.
 struct StepTarget {
-  enum class Kind { kRing, kMbarriers, kNamedBarrier, kCallable };
+  enum class Kind { kRing, kMbarriers, kNamedBarrier, kCounter, kCallable };
   Kind kind = Kind::kRing;
   std::size_t index = 0;  ///< into the contract's list of the kind
   bool waits = false;     ///< both for `sync`, neither for `call`

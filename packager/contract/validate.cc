@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "packager/base/ids.h"
 #include "packager/contract/expression.h"
@@ -20,6 +21,8 @@ constexpr std::int64_t kMaxAlign = 1 << 16;
 constexpr int kMaxWarps = 32;
 constexpr std::size_t kMaxEntries = 1024;   // of one kind; bounds the time of every later pass
 constexpr std::int64_t kMaxRepeats = 1024;  // of one step
+constexpr std::int64_t kMaxCluster = 16;
+constexpr std::size_t kSharedScopes = 4;
 constexpr std::int64_t kMinTensorColumns = 32, kMaxTensorColumns = 512;
 
 bool power_of_two(std::int64_t value) {
@@ -82,6 +85,7 @@ class Validator {
         check(entry);
       }
     });
+    grid();
     warp_total();
     fact_cycles();
     phase_cycles();
@@ -271,6 +275,9 @@ class Validator {
     if (ring.full_arrivals) amount("full_arrivals", *ring.full_arrivals, 1, (1 << 20) - 1);
     if (ring.transaction_bytes) amount("transaction_bytes", *ring.transaction_bytes, 0, (1 << 20) - 1);
     if (ring.empty_arrivals) amount("empty_arrivals", *ring.empty_arrivals, 1, (1 << 20) - 1);
+    if (ring.full_parity) amount("full_parity", *ring.full_parity, 0, 1);
+    if (ring.empty_parity) amount("empty_parity", *ring.empty_parity, 0, 1);
+    scope(ring.scope, kSharedScopes);
     align(ring.align);
     if (ring.tier < 0 || ring.tier > 100)
       value("tier", fmt::format("{} is not between 0 and 100", ring.tier));
@@ -284,6 +291,7 @@ class Validator {
     amount("arrivals", mbarriers.arrivals, 1, (1 << 20) - 1);
     if (mbarriers.first_parity < 0 || mbarriers.first_parity > 1)
       value("first_parity", fmt::format("{} is neither 0 nor 1", mbarriers.first_parity));
+    scope(mbarriers.scope, kSharedScopes);
   }
 
   void check(const NamedBarrier& barrier) {
@@ -395,6 +403,42 @@ class Validator {
   void check(const Phase& phase) {
     live("after", phase.after);
     live("after_previous", phase.after_previous);
+  }
+
+  /// The first `count` of kScopes: an mbarrier in shared memory is in reach of a cluster at most.
+  void scope(const std::string& stated, std::size_t count) {
+    const auto known = std::span(kScopes).first(count);
+    if (!stated.empty() && std::find(known.begin(), known.end(), stated) == known.end())
+      value("scope", fmt::format("'{}' is none of {}", stated, fmt::join(known, ", ")));
+  }
+
+  void check(const Counter& counter) {
+    if (counter.initial) amount("initial", *counter.initial, 0, std::int64_t{1} << 32);
+    if (counter.arrivals) amount("arrivals", *counter.arrivals, 1, std::int64_t{1} << 32);
+    scope(counter.scope, std::size(kScopes));
+    const auto pointer = [&](const Field& f) {
+      return f.name == counter.field && f.kind == FieldKind::kPointer;
+    };
+    if (!contract_.parameters ||
+        std::none_of(contract_.parameters->fields.begin(), contract_.parameters->fields.end(), pointer))
+      value("field", fmt::format("'{}' is no pointer among the component's parameters", counter.field),
+            "let the caller lend the word through a pointer of PIPELINK_PARAMETERS");
+    if (counter.direction != Direction::kExport) return;
+    if (counter.scope.empty())
+      value("scope", "its owner states none", "state .scope = \"device\" or another");
+    if (!counter.initial || !counter.arrivals) value("initial or arrivals", "its owner states none");
+  }
+
+  void grid() {
+    if (!contract_.grid) return;
+    kind_ = "grid";
+    name_.clear();
+    where_ = contract_.grid->where;
+    const std::vector<std::int64_t>& c = contract_.grid->cluster;
+    if (c.empty()) return;
+    if (c.size() != 3 || c[0] < 1 || c[0] > kMaxCluster || c[1] != 1 || c[2] != 1)
+      value("cluster", fmt::format("({}) is not (n, 1, 1) with n from 1 to {}: the grid has one dimension",
+                                   fmt::join(c, ", "), kMaxCluster));
   }
 
   void check(const Steps& steps) {

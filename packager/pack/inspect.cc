@@ -84,6 +84,9 @@ std::vector<std::string> row(const Ring& ring) {
   add("full arrivals", ring.full_arrivals);
   add("transaction bytes", ring.transaction_bytes);
   add("empty arrivals", ring.empty_arrivals);
+  add("parity of the first wait for full", ring.full_parity);
+  add("parity of the first wait for empty", ring.empty_parity);
+  if (!ring.scope.empty()) said.push_back("scope " + ring.scope);
   return {std::string(enum_name(ring.direction)), ring.name, std::string(enum_name(ring.side)),
           fmt::format("{}", fmt::join(said, ", ")), during("live in", ring.live)};
 }
@@ -91,7 +94,8 @@ std::vector<std::string> row(const Ring& ring) {
 std::vector<std::string> row(const Mbarriers& mbarriers) {
   return {mbarriers.name,
           fmt::format("{} with {} arrivals each{}", to_text(mbarriers.count), to_text(mbarriers.arrivals),
-                      mbarriers.first_parity == 0 ? "" : ", first waited for with parity 1")};
+                      mbarriers.first_parity == 0 ? "" : ", first waited for with parity 1"),
+          mbarriers.scope.empty() ? std::string() : "scope " + mbarriers.scope};
 }
 
 std::vector<std::string> row(const NamedBarrier& barrier) {
@@ -132,6 +136,14 @@ std::vector<std::string> row(const Steps& steps) {
           steps.loop.empty() ? std::string() : fmt::format("loop: {}", steps.loop)};
 }
 
+std::vector<std::string> row(const Counter& counter) {
+  std::vector<std::string> said{"through " + counter.field};
+  if (counter.initial) said.push_back("from " + to_text(*counter.initial));
+  if (counter.arrivals) said.push_back(to_text(*counter.arrivals) + " for each wait");
+  if (!counter.scope.empty()) said.push_back("scope " + counter.scope);
+  return {std::string(enum_name(counter.direction)), counter.name, fmt::format("{}", fmt::join(said, ", "))};
+}
+
 std::string title_of(std::string_view key) {
   std::string title(key);
   std::replace(title.begin(), title.end(), '_', ' ');
@@ -146,6 +158,14 @@ void add_fields(Table& table, const std::vector<Field>& fields) {
 
 std::string parameters_text(const Contract& contract) {
   std::string out;
+  if (contract.grid) {
+    Table table{"launch", {}};
+    if (!contract.grid->cluster.empty())
+      table.add({fmt::format("clusters of {}", fmt::join(contract.grid->cluster, " x "))});
+    if (contract.grid->resident) table.add({"all blocks on the device at one time"});
+    if (table.rows.empty()) table.add({"any"});
+    out += table.text();
+  }
   if (contract.parameters) {
     const ParameterRegion& region = *contract.parameters;
     Table table{fmt::format("parameters: {} of {}, {} bytes, aligned to {}", region.type, region.header,

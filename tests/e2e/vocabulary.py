@@ -35,12 +35,51 @@ def judge(linked):
     return kernel
 
 
+SIGNALS = """
+struct Parameters { unsigned* word; };
+PIPELINK_PARAMETERS(signals::Parameters, "signals.h", word);
+PIPELINK_GRID(.resident = true);
+PIPELINK_COUNTER(done, .field = "word", .initial = 0, .arrivals = 1, .scope = "device");
+PIPELINK_STEPS(run, .once = "arrive done");
+PIPELINK_ROLE(run, .warps = 1, .registers = {24, 64})(pipelink::Self self) {
+  if (run.thread(self) == 0) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(parameters(self).word) : "memory");
+}
+"""
+WAITS = """
+struct Parameters { const unsigned* flag; unsigned* out; };
+PIPELINK_PARAMETERS(waits::Parameters, "waits.h", flag, out);
+PIPELINK_IMPORT_COUNTER(done, .field = "flag", .arrivals = 1, .scope = "device");
+PIPELINK_STEPS(run, .once = "wait done");
+PIPELINK_ROLE(run, .warps = 1, .registers = {24, 64})(pipelink::Self self) {
+  unsigned seen = 0;
+  while (seen == 0) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(parameters(self).flag) : "memory");
+  parameters(self).out[run.thread(self)] = seen;
+}
+"""
+
+
+def counters(tools):
+    """A counter is bound and compared; the host is told that all blocks must be there."""
+    signals, waits = tools.package("signals", source=SIGNALS), tools.package("waits", source=WAITS)
+    linked = tools.linked("counted", [signals, waits])
+    rows = [(row["import"], row["export"]) for row in linked.map["bindings"] if row["kind"] == "counter"]
+    equal(rows, [("waits.done", "signals.done")], "bindings of counters")
+    equal(linked.map["protocol_order"], {"checked": ["signals.done"], "not_checked": []}, "whose waits are checked")
+    check(b"\nresident=1\n" in linked.launch, "resident in the launch description")
+    listing = tools.must("inspect", signals).out
+    for word in ("through word, from 0, 1 for each wait, scope device", "all blocks on the device at one time", "once: arrive done"):
+        check(word in listing, f"inspect lacks {word!r}: {listing}")
+    tools.must("inspect", linked.folder / f"counted.{ARCH}.map.json", "--html", linked.folder / "page.html")
+    text = tools.refused("counted", [signals, tools.package("waits", source=WAITS.replace('"device"', '"system"'), variant="2")], "L-SCOPE")
+    check("signals.cu:" in text and "waits.cu:" in text, f"L-SCOPE names no places: {text}")
+
+
 def every_annotation(tools):
     """The components here, and those of tensor_memory.py, use each macro that the SDK documents."""
     header = (tools.include / "pipelink" / "component.h").read_text()
     macros = set(re.findall(r"^#define (PIPELINK_(?!DETAIL)\w+)\(", header, re.M))
     check(len(macros) > 15, f"found only {sorted(macros)} in component.h")
-    used = set(re.findall(r"PIPELINK_\w+", tensor_memory.CELLS))
+    used = set(re.findall(r"PIPELINK_\w+", tensor_memory.CELLS + SIGNALS + WAITS))
     for component in fused.COMPONENTS:
         used |= set(re.findall(r"PIPELINK_\w+", (COMPONENTS / f"{component}.cu").read_text()))
     equal(sorted(macros - used), [], "annotations that no component here uses")
@@ -314,6 +353,6 @@ def foreign_types(tools):
 
 
 if __name__ == "__main__":
-    sys.exit(main({f.__name__: f for f in (every_annotation, placement, instances, settable, layouts, state, signatures, shared_warpgroups, one_namespace,
+    sys.exit(main({f.__name__: f for f in (every_annotation, counters, placement, instances, settable, layouts, state, signatures, shared_warpgroups, one_namespace,
                                            unused_barrier, cluster, aliases, by_value,
                                            foreign_types)}, __doc__))

@@ -34,7 +34,7 @@ SourceSpan Component::next() {
   const Contract& c = contract_;
   const std::size_t line = 1 + c.roles.size() + c.callables.size() + c.rings.size() + c.buffers.size() +
                            c.tensors.size() + c.facts.size() + c.requirements.size() + c.mbarriers.size() +
-                           c.named_barriers.size() + c.steps.size();
+                           c.named_barriers.size() + c.steps.size() + c.counters.size();
   return {c.component + ".cu", static_cast<int>(line)};
 }
 
@@ -145,12 +145,31 @@ Component& Component::requires_that(const std::string& name, const std::string& 
 }
 
 Component& Component::mbarriers(const std::string& name, std::int64_t count, std::int64_t first_parity) {
-  contract_.mbarriers.push_back({name, next(), number(count), number(1), first_parity});
+  contract_.mbarriers.push_back({name, next(), number(count), number(1), first_parity, {}});
   return *this;
 }
 
 Component& Component::barrier(const std::string& name, std::int64_t threads) {
   contract_.named_barriers.push_back({name, next(), number(threads), {}});
+  return *this;
+}
+
+Component& Component::counter(Direction direction, const std::string& name, const std::string& scope) {
+  const SourceSpan where = next();
+  auto& c = contract_.counters.emplace_back();
+  c.name = name;
+  c.where = where;
+  c.direction = direction;
+  c.field = "word";
+  c.initial = number(0);
+  c.arrivals = number(1);
+  c.scope = scope;
+  return *this;
+}
+
+Component& Component::cluster(std::int64_t blocks) {
+  contract_.grid.emplace().where = next();
+  contract_.grid->cluster = {blocks, 1, 1};
   return *this;
 }
 
@@ -209,6 +228,7 @@ std::string picture(const Composition& composition, const Bindings& bindings) {
   };
   add(bindings.callables, &Contract::callables);
   add(bindings.rings, &Contract::rings);
+  add(bindings.counters, &Contract::counters);
   add(bindings.tensors, &Contract::tensors);
   for (std::size_t i = 0; i < composition.instances.size(); ++i) {
     for (std::size_t k = 0; k < bindings.fact_of[i].size(); ++k) {

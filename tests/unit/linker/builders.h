@@ -47,6 +47,8 @@ class Component {
   Component& requires_that(const std::string& name, const std::string& expression);
   Component& mbarriers(const std::string& name, std::int64_t count = 1, std::int64_t first_parity = 0);
   Component& barrier(const std::string& name, std::int64_t threads);
+  Component& counter(Direction direction, const std::string& name, const std::string& scope);
+  Component& cluster(std::int64_t blocks);
   Component& steps(const std::string& name, const std::string& loop, const std::string& once = {});
   Component& change(void (*edit)(Contract&));
 

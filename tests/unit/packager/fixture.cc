@@ -70,6 +70,9 @@ void add_shared(contract::Contract& c) {
   owned.full_arrivals = Amount{1, ""};
   owned.transaction_bytes = Amount{0, "tile_m * 128 * 2"};
   owned.empty_arrivals = Amount{2, ""};
+  owned.full_parity = Amount{0, ""};
+  owned.empty_parity = Amount{1, ""};
+  owned.scope = "cluster";
   Ring& used = add(c.rings, "pages", 51);
   used.direction = Direction::kImport;
   used.side = RingSide::kProducer;
@@ -80,6 +83,7 @@ void add_shared(contract::Contract& c) {
   done.count.number = 2;
   done.arrivals.number = 1;
   done.first_parity = 1;
+  done.scope = "block";
   TensorMemory& cells = add(c.tensor_memory, "cells", 62);
   cells.columns.expression = "tile_m * 2";
   cells.live = {"work"};
@@ -127,6 +131,17 @@ contract::Contract sample_contract() {
   Phase& work = add(c.phases, "work", 101);
   work.after = {"load"};
   work.after_previous = {"work"};
+  Counter& signal = add(c.counters, "signal", 120);
+  signal.field = "out";
+  signal.initial = Amount{0, ""};
+  signal.arrivals = Amount{0, "group"};
+  signal.scope = "device";
+  add(c.counters, "tiles_done", 121).field = "in";
+  c.counters.back().direction = Direction::kImport;
+  Grid& grid = c.grid.emplace();
+  grid.where = {"demo.cu", 4};
+  grid.cluster = {2, 1, 1};
+  grid.resident = true;
   Steps& consumes = add(c.steps, "consumer", 110);
   consumes.once = "wait operands";
   consumes.loop = "wait operands x group; sync sync; release operands; call mask?";

@@ -176,6 +176,23 @@ TEST_CASE("what the authoring headers write is read") {
   CHECK(port.scope == "warpgroup");
   const Mbarriers free = accepted(written("mbarriers", detail::MbarriersOptions{2, 1, 1})).mbarriers[0];
   CHECK(free.first_parity == 1);
+  detail::RingOptions first;
+  first.empty_parity = 0;
+  first.scope = "cluster";
+  const Ring reaching = accepted(written("ring", first), "import").rings[0];
+  CHECK(*reaching.empty_parity == Amount{0, ""});
+  CHECK(!reaching.full_parity);
+  CHECK(reaching.scope == "cluster");
+  const Counter counter =
+      accepted(written("counter", detail::CounterOptions{"word", 0, "n", "device"}), "export").counters[0];
+  CHECK(counter.field == "word");
+  CHECK(*counter.initial == Amount{0, ""});
+  CHECK(*counter.arrivals == Amount{0, "n"});
+  CHECK(counter.scope == "device");
+  const Contract pairs = accepted(written("grid", detail::GridOptions{{2, 1, 1}, true}));
+  REQUIRE(pairs.grid);
+  CHECK(pairs.grid->cluster == std::vector<std::int64_t>{2, 1, 1});
+  CHECK(pairs.grid->resident);
   const Steps steps = accepted(written("steps", detail::StepsOptions{"wait a", "wait b; call c"})).steps[0];
   CHECK(steps.once == "wait a");
   CHECK(steps.loop == "wait b; call c");

@@ -52,9 +52,12 @@ TEST_CASE("what is wrong is named by its column") {
 
 TEST_CASE("words are those of the handle") {
   Contract c;
-  c.rings.push_back({"q", {}, Direction::kExport, RingSide::kConsumer, {}, {}, {}, 1, {}, {}, {}, 0, 1, {}});
-  c.rings.push_back({"p", {}, Direction::kImport, RingSide::kProducer, {}, {}, {}, 1, {}, {}, {}, 0, 1, {}});
-  c.mbarriers.push_back({"m", {}, {1, {}}, {1, {}}, 0});
+  c.rings.resize(2);
+  c.rings[0].name = "q";
+  c.rings[1].name = "p";
+  c.rings[1].side = RingSide::kProducer;
+  c.mbarriers.emplace_back().name = "m";
+  c.counters.emplace_back().name = "n";
   c.named_barriers.push_back({"b", {}, {128, {}}, {}});
   Callable f;
   f.name = "f";
@@ -78,6 +81,9 @@ TEST_CASE("words are those of the handle") {
   CHECK(does("arrive", "p") == "arrives");
   CHECK(does("wait", "m") == "waits ");
   CHECK(does("arrive", "m") == "arrives");
+  CHECK(does("wait", "n") == "waits ");
+  CHECK(does("arrive", "n") == "arrives");
+  CHECK(does("sync", "n") == "`n` is a counter: its words are `wait` and `arrive`, not `sync`");
   CHECK(does("sync", "b") == "waits arrives");
   CHECK(does("arrive", "b") == "arrives");
   CHECK(does("call", "f") == "");

@@ -87,6 +87,33 @@ TEST_CASE("steps") {
         "P-VALUE first_parity of mbarriers done is out of range | 2 is neither 0 nor 1");
 }
 
+TEST_CASE("counters, scopes and the grid") {
+  CHECK(
+      only([](Contract& c) { c.rings[0].scope = "device"; }) ==
+      "P-VALUE scope of ring operands is out of range | 'device' is none of warp, warpgroup, block, cluster");
+  CHECK(only([](Contract& c) {
+          c.rings[0].full_parity = Amount{2, ""};
+        }) == "P-VALUE full_parity of ring operands is out of range | 2 is not between 0 and 1");
+  CHECK(only([](Contract& c) { c.counters[0].scope = "world"; }) ==
+        "P-VALUE scope of counter signal is out of range | 'world' is none of warp, warpgroup, block, "
+        "cluster, device, "
+        "system");
+  CHECK(only([](Contract& c) { c.counters[0].scope = ""; }) ==
+        "P-VALUE scope of counter signal is out of range | its owner states none");
+  CHECK(only([](Contract& c) { c.counters[0].arrivals.reset(); }) ==
+        "P-VALUE initial or arrivals of counter signal is out of range | its owner states none");
+  CHECK(only([](Contract& c) { c.counters[1].field = "n"; }) ==
+        "P-VALUE field of counter tiles_done is out of range | 'n' is no pointer among the component's "
+        "parameters");
+  for (const std::vector<std::int64_t>& shape :
+       {std::vector<std::int64_t>{2, 1}, {1, 2, 1}, {0, 1, 1}, {17, 1, 1}}) {
+    Contract c = test::sample_contract();
+    c.grid->cluster = shape;
+    REQUIRE(validate(c).size() == 1);
+    CHECK(validate(c)[0].clause == "P-VALUE");
+  }
+}
+
 TEST_CASE("header") {
   CHECK(only([](Contract& c) { c.component = "Demo"; }) ==
         "P-NAME 'Demo' is not a name for a component | it has the character 'D'");

@@ -79,6 +79,18 @@ TEST_CASE("a launch description reads back as it was written") {
   CHECK(*back == d);
 }
 
+TEST_CASE("a launch of blocks that wait for each other") {
+  LaunchDescription d = sample::description();
+  d.resident = 1;
+  const Outcome<std::string> text = launch_text(d);
+  REQUIRE(text);
+  CHECK(text->find("\nresident=1\n") != std::string::npos);
+  CHECK(parse_launch(*text)->resident == 1);
+  std::string none = *text;
+  none.replace(none.find("resident=1"), 10, "resident=0");
+  CHECK(!parse_launch(none));
+}
+
 TEST_CASE("a launch description that would not read back is refused") {
   auto d = sample::description();
   d.instances[2].region_offset = 128;

@@ -111,6 +111,27 @@ TEST_CASE("launch passes the cluster, and rounds requests up to whole clusters")
   CHECK(state().attributes[0].value.cluster.z == 1);
 }
 
+TEST_CASE("blocks that wait for each other: no more than fit at one time") {
+  auto d = sample::description();
+  d.resident = 1;
+  Machine machine({d});
+  const auto kernel = machine.load();
+  REQUIRE_MESSAGE(kernel, kernel.error().message);
+  Lent lent;
+  CHECK(kernel->open(lent.list()));
+  lent.load.ask_blocks = 100'000;
+  const auto refused = kernel->open(lent.list());
+  REQUIRE(!refused);
+  CHECK(refused.error().message ==
+        "the blocks of sample wait for each other: 132 fit on Fake GPU at one time, asked for are 100000");
+  const std::vector<std::byte> block(d.parameter_size);
+  CHECK(kernel->open_raw(block, 132));
+  CHECK(!kernel->open_raw(block, 133));
+  d.resident = 0;
+  Machine free({d});
+  CHECK(free.load()->open(lent.list()));
+}
+
 TEST_CASE("a session outlives its kernel") {
   Machine machine;
   const Lent lent;

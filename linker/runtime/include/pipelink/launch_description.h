@@ -9,6 +9,7 @@
 //     threads=384
 //     cluster=2 1 1
 //     blocks_per_sm=1
+//     resident=1                               all blocks must be on the device at one time; absent: need not
 //     parameters=192 64                        bytes and alignment of the kernel's one parameter; 0 1: none
 //     guard=184 2000                           only of a guarded link: offset in the parameters of the
 //     address
@@ -111,6 +112,8 @@ struct LaunchDescription {
   std::uint32_t threads = 0;
   std::uint32_t cluster[3] = {1, 1, 1};
   std::uint32_t blocks_per_sm = 1;
+  std::uint32_t resident =
+      0;  ///< 1: blocks wait for each other, so all of the grid must be there at one time
   std::size_t parameter_size = 0, parameter_align = 1;
   std::optional<LaunchGuard> guard;
   std::vector<LaunchInstance> instances;
@@ -263,6 +266,8 @@ inline bool parse_launch_line(std::string_view key, std::string_view value, Laun
     return parse_numbers(value, d.cluster[0], d.cluster[1], d.cluster[2]);
   else if (key == "blocks_per_sm")
     return parse_number(value, d.blocks_per_sm);
+  else if (key == "resident")
+    return parse_number(value, d.resident) && d.resident == 1;
   else if (key == "parameters")
     return parse_numbers(value, d.parameter_size, d.parameter_align);
   else if (key == "guard" && !d.guard) {

@@ -56,6 +56,7 @@ struct LoadedKernel {
   Function function = nullptr;
   std::uint32_t cluster_size = 1;
   std::uint32_t default_blocks = 0;
+  std::uint64_t resident_blocks = 0;                      // that fit the device at one time
   std::vector<pipelink_host_function_v1> providers;       // one per instance, null where it has none
   std::vector<std::vector<pipelink_host_fact_v1>> facts;  // views into `launch`
   volatile GuardRecord* guard_records = nullptr;  // of a guarded kernel: pinned, kGuardRecords of them
@@ -171,6 +172,7 @@ inline Result<void> plan_grid(LoadedKernel& k) {
       return Error{ErrorCode::kBadImage, subject + " was linked for " + std::to_string(d.blocks_per_sm) +
                                              " block(s) per multiprocessor, but " + std::to_string(fit) +
                                              " fit on " + k.device.name};
+    k.resident_blocks = static_cast<std::uint64_t>(fit) * k.device.multiprocessors;
   } else {
     LaunchAttribute attribute = k.cluster_attribute();
     const LaunchConfig config = k.config(k.cluster_size, &attribute);
@@ -178,6 +180,7 @@ inline Result<void> plan_grid(LoadedKernel& k) {
     if (const Status s = k.driver.occupancy_clusters(&clusters, k.function, &config); s != 0)
       return k.driver.error(ErrorCode::kBadImage, "cannot plan the launch of " + subject, s);
     const auto resident = static_cast<std::uint64_t>(clusters < 0 ? 0 : clusters) * k.cluster_size;
+    k.resident_blocks = resident;
     blocks = blocks < resident
                  ? blocks
                  : resident;  // a whole cluster shares a GPC: some multiprocessors may stay idle
@@ -187,6 +190,14 @@ inline Result<void> plan_grid(LoadedKernel& k) {
                                            subject + " fits on " + k.device.name};
   k.default_blocks = static_cast<std::uint32_t>(blocks);
   return {};
+}
+
+/// Blocks that wait for each other must all be on the device.
+inline Result<void> check_resident(const LoadedKernel& k, std::uint32_t blocks) {
+  if (k.launch.resident == 0 || blocks <= k.resident_blocks) return {};
+  return Error{ErrorCode::kBadArgument, "the blocks of " + k.launch.composition + " wait for each other: " +
+                                            std::to_string(k.resident_blocks) + " fit on " + k.device.name +
+                                            " at one time, asked for are " + std::to_string(blocks)};
 }
 
 /// What the providers asked for, settled.

@@ -136,6 +136,7 @@ class Kernel {
                                   current.status());
     auto requests = measure(*state_, matched);
     if (!requests) return requests.error();
+    if (auto done = check_resident(*state_, requests->blocks); !done) return done.error();
     if (auto done = check_scratch(*state_, *requests, options); !done) return done.error();
     auto session = new_session(requests->blocks);
     if (!session->block.data()) return Error{ErrorCode::kBadArgument, "out of host memory"};
@@ -160,6 +161,7 @@ class Kernel {
       return Error{ErrorCode::kBadArgument, std::to_string(blocks) +
                                                 " blocks are not a multiple of the cluster of " +
                                                 std::to_string(state_->cluster_size)};
+    if (auto done = runtime_internal::check_resident(*state_, blocks); !done) return done.error();
     auto session = new_session(blocks ? blocks : state_->default_blocks);
     if (!session->block.data()) return Error{ErrorCode::kBadArgument, "out of host memory"};
     if (!parameters.empty()) std::memcpy(session->block.data(), parameters.data(), parameters.size());

@@ -294,11 +294,34 @@
   PIPELINK_DETAIL_RECORD(phase, NAME, ::pipelink::detail::PhaseOptions{__VA_ARGS__}.write(w);) \
   static_assert(true)
 
+/// PIPELINK_COUNTER(done, .field = "done", .initial = 0, .arrivals = 1, .scope = "device");
+/// A word in global memory at which roles wait and to which they add, owned by this component. The caller
+/// lends it through a pointer of PIPELINK_PARAMETERS, and the component's code reads and adds by itself; the
+/// contract says what others rely on, and the linker compares. If blocks wait for other blocks, one of the
+/// components asks PIPELINK_GRID for `resident`.
+#define PIPELINK_COUNTER(NAME, ...) PIPELINK_DETAIL_COUNTER(NAME, "export", __VA_ARGS__)
+/// PIPELINK_IMPORT_COUNTER(done, .field = "flag", .arrivals = 1, .scope = "device");
+/// A counter that another component owns. State what this side relies on; what it does not state is not
+/// compared.
+#define PIPELINK_IMPORT_COUNTER(NAME, ...) PIPELINK_DETAIL_COUNTER(NAME, "import", __VA_ARGS__)
+#define PIPELINK_DETAIL_COUNTER(NAME, DIRECTION, ...)                               \
+  PIPELINK_DETAIL_RECORD(counter, NAME, w.field("direction", DIRECTION);            \
+                         ::pipelink::detail::CounterOptions{__VA_ARGS__}.write(w);) \
+  static_assert(true)
+
+/// PIPELINK_GRID(.cluster = {2, 1, 1}, .resident = true);
+/// What this component asks of the launch. A composition has one shape of cluster; with `resident`, a grid
+/// that does not fit the device at one time is refused when it is opened.
+#define PIPELINK_GRID(...)                                                                   \
+  PIPELINK_DETAIL_RECORD(grid, grid, ::pipelink::detail::GridOptions{__VA_ARGS__}.write(w);) \
+  static_assert(true)
+
 /// PIPELINK_STEPS(load, .loop = "acquire operands; arrive operands");
-/// The order in which a role, or the body of an export, waits and arrives: the words of the handles, separated
-/// by `;`. A ring's producer does `acquire` and `arrive`, its consumer `wait` and `release`; mbarriers have
-/// `wait` and `arrive`, named barriers `sync` and `arrive`; `call f` stands for the steps of the export that
-/// `f` is bound to. `x 2` repeats a step, or steps in brackets; `*` says any number of times, at least once;
+/// The order in which a role, or the body of an export, waits and arrives: the words of the handles,
+/// separated by `;`. A ring's producer does `acquire` and `arrive`, its consumer `wait` and `release`;
+/// mbarriers and counters have `wait` and `arrive`, named barriers `sync` and `arrive`; `call f` stands for
+/// the steps of the export that `f` is bound to. `x 2` repeats a step, or steps in brackets; `*` says any
+/// number of times, at least once;
 /// `?` says in some iterations only. From the steps of all roles the linker finds waits that are never met. A
 /// component that states any states those of all its roles and exports.
 #define PIPELINK_STEPS(NAME, ...)                                                              \

@@ -251,9 +251,12 @@ struct RingOptions {
   Amount full_arrivals;         ///< at a full barrier, per use of a stage
   Amount transaction_bytes;     ///< of asynchronous copies that a full barrier waits for, per use of a stage
   Amount empty_arrivals;        ///< at an empty barrier, per use of a stage
-  int tier = 0;                 ///< rings of a lower tier are made deeper first
-  int weight = 1;               ///< within a tier, (depth - least depth) / weight is kept level
-  const char* live = "";        ///< phases, comma-separated; empty: always
+  Amount full_parity;           ///< of the consumer's first wait at a stage; unstated: 0, as `wait` has it
+  Amount empty_parity;          ///< of the producer's first wait at a stage; unstated: 1, as `acquire` has it
+  const char* scope = "";  ///< whose threads it orders: warp, warpgroup, block, cluster; empty: not stated
+  int tier = 0;            ///< rings of a lower tier are made deeper first
+  int weight = 1;          ///< within a tier, (depth - least depth) / weight is kept level
+  const char* live = "";   ///< phases, comma-separated; empty: always
   constexpr void write(RecordWriter& w, bool owner = true) const {
     w.field("side", side == Side::kProducer ? "producer" : "consumer");
     stages.min.write(w, "stages_min");
@@ -263,6 +266,9 @@ struct RingOptions {
     full_arrivals.write(w, "full_arrivals");
     transaction_bytes.write(w, "transaction_bytes");
     empty_arrivals.write(w, "empty_arrivals");
+    full_parity.write(w, "full_parity");
+    empty_parity.write(w, "empty_parity");
+    if (scope[0] != 0) w.field("scope", scope);
     w.field("tier", static_cast<long long>(tier));
     w.field("weight", static_cast<long long>(weight));
     w.list("live", live);
@@ -270,13 +276,16 @@ struct RingOptions {
 };
 
 struct MbarriersOptions {
-  Amount count = 1;      ///< how many
-  Amount arrivals = 1;   ///< at each, per phase of it
-  int first_parity = 0;  ///< of the first wait at each; 1: that wait passes, as for room that is free at first
+  Amount count = 1;     ///< how many
+  Amount arrivals = 1;  ///< at each, per phase of it
+  int first_parity =
+      0;  ///< of the first wait at each; 1: that wait passes, as for room that is free at first
+  const char* scope = "";  ///< whose threads they order: warp, warpgroup, block, cluster; empty: not stated
   constexpr void write(RecordWriter& w) const {
     count.write(w, "count");
     arrivals.write(w, "arrivals");
     if (first_parity != 0) w.field("first_parity", static_cast<long long>(first_parity));
+    if (scope[0] != 0) w.field("scope", scope);
   }
 };
 
@@ -328,6 +337,29 @@ struct PhaseOptions {
   constexpr void write(RecordWriter& w) const {
     w.list("after", after);
     w.list("after_previous", after_previous);
+  }
+};
+
+struct CounterOptions {
+  const char* field =
+      "";           ///< of this component's parameters: the pointer through which the caller lends the word
+  Amount initial;   ///< value of the word when the kernel begins
+  Amount arrivals;  ///< by how much the word grows for each wait that it lets pass
+  const char* scope = "";  ///< whose threads it orders: warp, warpgroup, block, cluster, device, system
+  constexpr void write(RecordWriter& w) const {
+    w.field("field", field);
+    initial.write(w, "initial");
+    arrivals.write(w, "arrivals");
+    if (scope[0] != 0) w.field("scope", scope);
+  }
+};
+
+struct GridOptions {
+  Integers cluster;       ///< blocks of a cluster, {n, 1, 1}; unstated: any
+  bool resident = false;  ///< all blocks must be on the device at one time, as some wait for others
+  constexpr void write(RecordWriter& w) const {
+    cluster.write(w, "cluster");
+    w.field("resident", static_cast<long long>(resident));
   }
 };
 
