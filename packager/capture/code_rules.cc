@@ -93,8 +93,14 @@ class Rules {
     const PtxOrigin& origin = i.operands[id].origin;
     if (origin.only_constants()) return found(kKind, i);
     if (origin.unknown) ++barriers_.untraced;
-    if (const auto* claim = claimed(contract_.named_barriers, "barrier__", "", origin);
-        claim && id + 1 < i.operands.size())
+    const auto* claim = claimed(contract_.named_barriers, "barrier__", "", origin);
+    static constexpr Kind kAligned{
+        "P-BARRIER", "uses a named barrier in its aligned form",
+        "each role that the code is linked into gets a copy of the instruction, and an "
+        "aligned barrier is met at one and the same",
+        "call name.sync(self) or name.arrive(self), which are not aligned"};
+    if (claim && (i.opcode.starts_with("bar.") || has(i.opcode, ".aligned"))) found(kAligned, i);
+    if (claim && id + 1 < i.operands.size())
       compare(i, i.operands[id + 1], stated(claim->threads), "threads",
               fmt::format("named barrier {}", claim->name), claim->where, false);
   }
