@@ -107,7 +107,7 @@ struct Counter {
   Direction direction = Direction::kExport;
   std::string field;               ///< of this component's parameters: the pointer to the word
   std::optional<Amount> initial;   ///< value of the word when the kernel begins
-  std::optional<Amount> arrivals;  ///< by how much the word grows for each wait that it lets pass
+  std::optional<Amount> arrivals;  ///< what one block adds to the word for each wait
   std::string scope;               ///< of kScopes; empty: not stated
 };
 

@@ -268,15 +268,16 @@ TEST_CASE("amounts: columns of tensor memory are a power of two") {
 }
 
 TEST_CASE("amounts: zero, negative, too large, not computable") {
-  const Component a = gemm()
-                          .settable("n", 0, {0, 1, 2})
-                          .buffer("tile", expression("n * 64"))
-                          .buffer("huge", expression("4611686018427387904 * (n + 2)"))
-                          .buffer("split", expression("64 / n"))
-                          .change([](Contract& c) {
-                            c.named_barriers.push_back({"sync", {"gemm.cu", 20}, expression("n + 33"), {}});
-                            c.mbarriers.push_back({"done", {"gemm.cu", 21}, number(1), expression("n - 1")});
-                          });
+  const Component a =
+      gemm()
+          .settable("n", 0, {0, 1, 2})
+          .buffer("tile", expression("n * 64"))
+          .buffer("huge", expression("4611686018427387904 * (n + 2)"))
+          .buffer("split", expression("64 / n"))
+          .change([](Contract& c) {
+            c.named_barriers.push_back({"sync", {"gemm.cu", 20}, expression("n + 33"), {}});
+            c.mbarriers.push_back({"done", {"gemm.cu", 21}, number(1), expression("n - 1"), 0, {}});
+          });
   CHECK(messages(compose({{a, ""}})) ==
         R"(error[P-VALUE]: bytes of the buffer `gemm.tile` is out of range
   gemm: states bytes as `n * 64` = 0 (gemm.cu:3)
@@ -360,7 +361,7 @@ TEST_CASE("after placement: requirements and amounts that read it") {
                           .requires_that("deep", "operands.stages >= 4")
                           .requires_that("shallow", "ahead < 9");
   const Component b = loader().change([](Contract& c) {
-    c.mbarriers.push_back({"slots", {"loader.cu", 20}, number(1), expression("operands.stages - 3")});
+    c.mbarriers.push_back({"slots", {"loader.cu", 20}, number(1), expression("operands.stages - 3"), 0, {}});
   });
   CHECK(placed(compose({{a, ""}, {b, ""}}), 5).empty());
   CHECK(placed(compose({{a, ""}, {b, ""}}), 3) ==

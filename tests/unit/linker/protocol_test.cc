@@ -115,11 +115,11 @@ TEST_CASE("what is free at first passes the first waits") {
         .steps("left", "wait empty; arrive full")
         .steps("right", "wait full x 2; arrive empty x 2");
   };
-  CHECK(judged({{pair(2, 1), ""}}, 0) == "| pair.full pair.empty |");
+  CHECK(judged({{pair(2, 1), ""}}, 0) == "| pair.empty pair.full |");
   const std::string dead =
       "L-DEADLOCK: `pair.left` and `pair.right` wait for each other at `pair.empty` and `pair.full`; ";
-  CHECK(judged({{pair(1, 1), ""}}, 0) == dead + "| pair.full pair.empty |");
-  CHECK(judged({{pair(2, 0), ""}}, 0) == dead + "| pair.full pair.empty |");
+  CHECK(judged({{pair(1, 1), ""}}, 0) == dead + "| pair.empty pair.full |");
+  CHECK(judged({{pair(2, 0), ""}}, 0) == dead + "| pair.empty pair.full |");
 }
 
 TEST_CASE("L-DEADLOCK: a role that waits for its own later arrival") {

@@ -39,7 +39,7 @@ Component driver() {
         c.callables[0].phases = {"store"};
         c.named_barriers = {{"full", {"main.cu", 92}, number(128), {"load"}},
                             {"drained", {"main.cu", 93}, number(128), {"store"}}};
-        c.mbarriers = {{"once", {"main.cu", 94}, number(3), number(32)}};
+        c.mbarriers = {{"once", {"main.cu", 94}, number(3), number(32), 0, {}}};
         c.parameters =
             contract::ParameterRegion{"driver::Parameters", "driver.h", {"main.cu", 95}, 24, 8, {}};
       });

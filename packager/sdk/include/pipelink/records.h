@@ -344,7 +344,7 @@ struct CounterOptions {
   const char* field =
       "";           ///< of this component's parameters: the pointer through which the caller lends the word
   Amount initial;   ///< value of the word when the kernel begins
-  Amount arrivals;  ///< by how much the word grows for each wait that it lets pass
+  Amount arrivals;  ///< what one block adds to the word for each wait
   const char* scope = "";  ///< whose threads it orders: warp, warpgroup, block, cluster, device, system
   constexpr void write(RecordWriter& w) const {
     w.field("field", field);
