@@ -57,14 +57,15 @@ Composition two_hundred() {
     }
     const bool produces = w % 2 == 0;
     const std::string ring = named("ring", w / 2), call = "; call " + named("f", first);
-    uses.push_back({Component(named("worker", w))
-                        .role("run", 2)
-                        .ring(produces ? kIn : kOut, ring, produces ? kProducer : kConsumer)
-                        .callable(kIn, named("f", first), {"int", "float (&)[4]"})
-                        .steps("run", (produces ? "acquire " + ring + "; arrive " + ring
-                                                : "wait " + ring + "; release " + ring) +
-                                          call),
-                    ""});
+    Component worker(named("worker", w));
+    worker.role("run", 2)
+        .ring(produces ? kIn : kOut, ring, produces ? kProducer : kConsumer)
+        .change([](Contract& c) { c.rings[0].full_arrivals = c.rings[0].empty_arrivals = number(1); })
+        .callable(kIn, named("f", first), {"int", "float (&)[4]"})
+        .steps("run",
+               (produces ? "acquire " + ring + "; arrive " + ring : "wait " + ring + "; release " + ring) +
+                   call);
+    uses.push_back({worker, ""});
   }
   return compose(uses);
 }
