@@ -19,7 +19,8 @@ using contract::Step;
 using contract::Steps;
 using contract::StepTarget;
 
-constexpr std::size_t kMaxOperations = 1 << 16;  // of one role
+constexpr std::size_t kMaxOperations = 1 << 19;  // of all roles and exports together: bounds the work
+constexpr std::int64_t kMaxRepeats = 1024;       // of one step
 
 const Steps* steps_of(const Contract& contract, const std::string& name) {
   for (const Steps& s : contract.steps)
@@ -45,6 +46,11 @@ class Collector {
     for (const Binding& b : bindings_.callables) exporter_[b.importer] = b.exporter;
     for (std::size_t i = 0; i < composition_.instances.size(); ++i) roles(i);
     for (const Binding& b : bindings_.callables) unspliced(b);
+    if (left_ == 0) {
+      out_.roles.clear();
+      for (std::size_t p = 0; p < out_.protocols.size(); ++p)
+        unchecked(p, "the roles have more than " + std::to_string(kMaxOperations) + " steps");
+    }
     return std::move(out_);
   }
 
@@ -158,23 +164,23 @@ class Collector {
   }
 
   void follow(std::size_t instance, const Steps& steps, const Step& step, std::vector<Operation>& to) {
-    const std::int64_t count = value(instance, step.count) * (step.any ? repeats_ : 1);
     std::vector<Operation> once;
     if (step.inner.empty()) {
       single(instance, steps, step, once);
     } else {
       for (const Step& inner : step.inner) follow(instance, steps, inner, once);
     }
-    const auto all_unchecked = [&](const std::string& why) {
-      for (const Operation& o : once) unchecked(out_.places[o.place].protocol, why);
-    };
-    if (step.sometimes)
-      all_unchecked(role_ + " uses it in some iterations only");
-    else if (count > 0 && once.size() > (kMaxOperations - std::min(to.size(), kMaxOperations)) /
-                                            static_cast<std::size_t>(count))
-      all_unchecked(role_ + " has more than " + std::to_string(kMaxOperations) + " steps");
-    else
-      for (std::int64_t n = 0; n < count; ++n) to.insert(to.end(), once.begin(), once.end());
+    const std::int64_t stated = std::clamp<std::int64_t>(value(instance, step.count), 0, kMaxRepeats);
+    const auto count = static_cast<std::size_t>(stated * (step.any ? repeats_ : 1));
+    const std::size_t work = 1 + once.size() * std::max<std::size_t>(count, 1);
+    left_ -= std::min(left_, work);
+    if (left_ == 0) return;
+    if (step.sometimes) {
+      for (const Operation& o : once)
+        unchecked(out_.places[o.place].protocol, role_ + " uses it in some iterations only");
+      return;
+    }
+    for (std::size_t n = 0; n < count; ++n) to.insert(to.end(), once.begin(), once.end());
   }
 
   void single(std::size_t instance, const Steps& steps, const Step& step, std::vector<Operation>& to) {
@@ -225,9 +231,15 @@ class Collector {
     const Contract& c = contract(callee.instance);
     const Steps* s = steps_of(c, c.callables[callee.index].name);
     if (s == nullptr) return;
-    calls_.push_back(callee);
-    follow(callee.instance, *s, s->once, to);
-    calls_.pop_back();
+    if (bodies_.emplace(callee, std::vector<Operation>()).second) {
+      calls_.push_back(callee);
+      std::vector<Operation> body;
+      follow(callee.instance, *s, s->once, body);
+      calls_.pop_back();
+      bodies_[callee] = std::move(body);
+    }
+    const std::vector<Operation>& body = bodies_[callee];
+    to.insert(to.end(), body.begin(), body.end());
   }
 
   /// A call that the caller's steps do not have: nothing is known of when the callee's are done.
@@ -258,7 +270,9 @@ class Collector {
   std::map<PortRef, PortRef> exporter_;
   std::map<std::tuple<std::size_t, std::string, int>, std::size_t> texts_;
   std::set<PortRef> spliced_;
-  std::vector<PortRef> calls_;
+  std::vector<PortRef> calls_;                        ///< that are being followed
+  std::map<PortRef, std::vector<Operation>> bodies_;  ///< of exports, by exporter
+  std::size_t left_ = kMaxOperations;
   std::string role_;  ///< whose steps are followed
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using binding::quoted;
 
-constexpr std::size_t kMaxSteps = 100'000;  // of one round, all roles together
+constexpr std::size_t kMaxSteps = 20'000;  // of one round, all roles together
 
 /// The `at`-th step that a role does.
 struct Done {
@@ -47,7 +47,7 @@ class Unrolled {
  private:
   std::vector<ProtocolFault> give_up() {
     for (Protocol& p : sequences_.protocols)
-      if (p.unchecked.empty()) p.unchecked = "the roles' loops balance only after more than 100,000 steps";
+      if (p.unchecked.empty()) p.unchecked = "the roles' loops balance only after more than 20,000 steps";
     return {};
   }
 

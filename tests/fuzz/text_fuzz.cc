@@ -14,6 +14,7 @@
 #include "packager/contract/json.h"
 #include "packager/contract/layout.h"
 #include "packager/contract/records.h"
+#include "packager/contract/steps.h"
 #include "packager/contract/validate.h"
 
 namespace {
@@ -49,6 +50,7 @@ void expression(std::string_view text) {
     parsed->evaluate({{"a", 3}, {"b", -1}});
   else if (parsed.error.empty())
     std::abort();
+  if (const ParsedSteps steps = parse_steps(text); !steps && steps.error.empty()) std::abort();
 }
 
 void layout(std::string_view text) {

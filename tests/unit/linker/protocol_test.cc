@@ -239,7 +239,7 @@ TEST_CASE("what is not known is not checked, and no error") {
   CHECK(judged(gemm("(wait operands; release operands)?"), load, 2) ==
         "| | gemm.operands (gemm.mma uses it in some iterations only)");
   CHECK(judged(gemm("wait operands x 1024; (release operands x 1024) x 1024"), load, 2)
-            .find("more than 65536 steps") != std::string::npos);
+            .find("more than 524288 steps") != std::string::npos);
 }
 
 TEST_CASE("counts by facts, and by the placement") {
