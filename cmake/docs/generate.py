@@ -17,7 +17,7 @@ KINDS = {"contract": "Packing: one contract, or a contract against its object",
          "linking": "Linking: contracts against each other, placement, gate",
          "input": "Input and output", "toolchain": "Toolchain", "usage": "Command line"}
 OPTION_TYPES = {"Amount": "number or expression", "Range": "{least, most}", "Integers": "{number, …}", "const char*": "text",
-                "int": "number", "long long": "number", "Side": "side"}
+                "int": "number", "long long": "number", "bool": "true or false", "Side": "side"}
 
 
 class Fault(Exception):

@@ -40,9 +40,11 @@ PIPELINK_EXPORT_TENSOR(acc, .element = "f32", .tile = {64, 128}, .space = "regis
                        .layout = "((4,8,4),(2,2,16)):((2,128,2048),(1,1024,8))", .via = "epilogue",
                        .parameter = 0);
 
-PIPELINK_STEPS(mma, .once = "wait operands x 2",
-               .loop = "wait operands; release operands x 2; (wait operands; release operands)*; wait operands x 2; "
-                       "release operands; call epilogue; release operands x 2; wait operands x 2; call epilogue");
+PIPELINK_STEPS(
+    mma, .once = "wait operands x 2",
+    .loop =
+        "wait operands; release operands x 2; (wait operands; release operands)*; wait operands x 2; "
+        "release operands; call epilogue; release operands x 2; wait operands x 2; call epilogue");
 
 /// Descriptor of a K-major operand in 128-byte swizzled rows, eight of which are 1024 bytes.
 static __device__ __forceinline__ std::uint64_t descriptor(std::uint32_t address) {

@@ -276,10 +276,9 @@ struct RingOptions {
 };
 
 struct MbarriersOptions {
-  Amount count = 1;     ///< how many
-  Amount arrivals = 1;  ///< at each, per phase of it
-  int first_parity =
-      0;  ///< of the first wait at each; 1: that wait passes, as for room that is free at first
+  Amount count = 1;        ///< how many
+  Amount arrivals = 1;     ///< at each, per phase of it
+  int first_parity = 0;    ///< of the first wait at each; 1: it passes, as for room that is free at first
   const char* scope = "";  ///< whose threads they order: warp, warpgroup, block, cluster; empty: not stated
   constexpr void write(RecordWriter& w) const {
     count.write(w, "count");
@@ -341,10 +340,9 @@ struct PhaseOptions {
 };
 
 struct CounterOptions {
-  const char* field =
-      "";           ///< of this component's parameters: the pointer through which the caller lends the word
-  Amount initial;   ///< value of the word when the kernel begins
-  Amount arrivals;  ///< what one block adds to the word for each wait
+  const char* field = "";  ///< of this component's parameters: the pointer to the word that the caller lends
+  Amount initial;          ///< value of the word when the kernel begins
+  Amount arrivals;         ///< what one block adds to the word for each wait
   const char* scope = "";  ///< whose threads it orders: warp, warpgroup, block, cluster, device, system
   constexpr void write(RecordWriter& w) const {
     w.field("field", field);
