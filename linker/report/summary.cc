@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "packager/base/words.h"
@@ -121,10 +122,15 @@ std::string facts(const json& map) {
 std::string protocol_order(const json& map) {
   if (!map.contains("protocol_order")) return "";
   const json& order = map.at("protocol_order");
-  std::string out = "waits checked: " + joined(order.at("checked"), "none") + "\n";
-  for (const json& p : order.at("not_checked"))
-    out += fmt::format("waits not checked: {}, since {}\n", p.at("protocol").get<std::string>(),
-                       p.at("why").get<std::string>());
+  std::string out;
+  if (!order.at("checked").empty()) out = "waits checked: " + joined(order.at("checked"), "") + "\n";
+  std::map<std::string, std::string> unchecked;  // why → the protocols
+  for (const json& p : order.at("not_checked")) {
+    std::string& names = unchecked[p.at("why")];
+    names += (names.empty() ? "" : ", ") + p.at("protocol").get<std::string>();
+  }
+  for (const auto& [why, names] : unchecked)
+    out += fmt::format("waits not checked, since {}: {}\n", why, names);
   return out;
 }
 
