@@ -146,7 +146,7 @@ class Collector {
       sequence.instance = i;
       sequence.name = dotted(composition_, i, r.name);
       sequence.where = r.where;
-      sequence.threads = 32 * r.warps;
+      sequence.threads = std::int64_t{32} * r.warps;
       if (const Steps* s = steps_of(contract(i), r.name)) {
         role_ = sequence.name;
         sequence.where = s->where;
