@@ -65,7 +65,14 @@ void check_protocols(const Context& context, const RingStages& stages, Findings&
   for (const PackageInput& p : context.composition.packages) stated = stated || !p.contract.steps.empty();
   if (!stated) return;
   const ProtocolOrder order = protocol_order(context.composition, context.bindings, stages);
+  const auto told = [&](const std::string& barrier) {  // more threads than all roles have
+    return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) {
+      return f.diagnostic.clause == "L-THREADS" &&
+             f.diagnostic.title.find(quoted(barrier)) != std::string::npos;
+    });
+  };
   for (const ProtocolFault& fault : order.faults) {
+    if (!fault.barrier.empty() && told(fault.barrier)) continue;
     Finding f{fault.diagnostic, {}};
     if (&fault - order.faults.data() < static_cast<std::ptrdiff_t>(kMended))
       f.proposals = depths(context, stages, fault);

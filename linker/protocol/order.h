@@ -22,6 +22,7 @@ struct UncheckedProtocol {
 struct ProtocolFault {
   Diagnostic diagnostic;       ///< L-DEADLOCK, L-RATE
   std::vector<PortRef> rings;  ///< owners of the rings whose depth has a part in it
+  std::string barrier;         ///< the named barrier at which too few threads arrive; else empty
 };
 
 struct ProtocolOrder {

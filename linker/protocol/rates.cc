@@ -77,6 +77,7 @@ class Missing {
     at.unchecked = "a wait there is never met";
     faults_.push_back(
         {make_error("L-DEADLOCK", std::move(title), std::move(facts), std::move(reason), std::move(help)),
+         {},
          {}});
   }
 
@@ -108,6 +109,7 @@ class Missing {
             " threads; the roles that use it have " + binding::joined(terms, " + ") +
             (terms.size() > 1 ? " = " + std::to_string(threads) : ""),
         "state .threads = " + std::to_string(threads) + ", or add the step to the role that also takes part");
+    faults_.back().barrier = protocol(place).name;
   }
 
   void starved(std::size_t place, const Use& w, const Use& a) {

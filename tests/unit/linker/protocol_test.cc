@@ -160,6 +160,7 @@ TEST_CASE("L-DEADLOCK: too few threads for a named barrier") {
     return Component("meet")
         .role("left", 4)
         .role("right", 4)
+        .role("other", 4)
         .barrier("all", threads)
         .steps("left", "sync all")
         .steps("right", "sync all");
@@ -167,12 +168,15 @@ TEST_CASE("L-DEADLOCK: too few threads for a named barrier") {
   CHECK(judged({{meeting(256), ""}}, 0) == "| meet.all |");
   CHECK(messages(compose({{meeting(384), ""}})) ==
         R"(error[L-DEADLOCK]: too few threads arrive at `meet.all`, where `meet.left` and `meet.right` wait
-  meet: `sync all` of meet.left: 128 threads (meet.cu:4)
-  meet: `sync all` of meet.right: 128 threads (meet.cu:5)
-  meet: declares `all` (meet.cu:3)
+  meet: `sync all` of meet.left: 128 threads (meet.cu:5)
+  meet: `sync all` of meet.right: 128 threads (meet.cu:6)
+  meet: declares `all` (meet.cu:4)
   = reason: the barrier waits for 384 threads; the roles that use it have 128 + 128 = 256
   = help: state .threads = 256, or add the step to the role that also takes part
 )");
+  const std::string more = messages(compose({{meeting(512), ""}}));
+  CHECK(more.find("error[L-THREADS]") == 0);
+  CHECK(more.find("L-DEADLOCK") == std::string::npos);
   CHECK(judged({{meeting(128), ""}}, 0) == "| | meet.all (several roles arrive at it in turns)");
 }
 
