@@ -35,6 +35,14 @@ struct Words {
 };
 constexpr Words kRing{"L-RING", "ring"}, kCounter{"L-COUNTER", "counter"};
 
+template <class Port>
+std::vector<Port>& list_of(contract::Contract& c) {
+  if constexpr (std::is_same_v<Port, Ring>)
+    return c.rings;
+  else
+    return c.counters;
+}
+
 template <class Port, class Property>
 void check_property(const Context& context, const Binding& b, const Port& owned, const Port& used,
                     const Property& property, const Words& words, Findings& findings) {
@@ -74,7 +82,7 @@ void check_property(const Context& context, const Binding& b, const Port& owned,
                              user + ", by the facts of " + owner + " if it has them",
                          [&property, k, port = b.importer.index, number = *x.number](Composition& c) {
                            contract::Contract& changed = c.packages[c.instances[k].package].contract;
-                           changed.rings[port].*property.value = Amount{number, {}};
+                           list_of<Port>(changed)[port].*property.value = Amount{number, {}};
                          }});
   findings.push_back(std::move(f));
 }

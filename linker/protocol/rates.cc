@@ -75,10 +75,8 @@ class Missing {
     const std::string& owner = composition_.instances[at.owner.instance].name;
     facts.push_back({owner, "declares " + quoted(at.name.substr(owner.size() + 1)), at.where});
     at.unchecked = "a wait there is never met";
-    faults_.push_back(
-        {make_error("L-DEADLOCK", std::move(title), std::move(facts), std::move(reason), std::move(help)),
-         {},
-         {}});
+    faults_.emplace_back().diagnostic =
+        make_error("L-DEADLOCK", std::move(title), std::move(facts), std::move(reason), std::move(help));
   }
 
   std::string waiters(const PlaceUses& uses) const {
