@@ -209,7 +209,7 @@ Made make(bool guard) {
   out.composition =
       compose({{Component("worker").role("run", 1).buffer("room", number(100)).change([](Contract& c) {
                   c.roles[0].align_warps = 1;
-                  c.mbarriers.push_back({"turns", {"worker.cu", 8}, number(3), number(2)});
+                  c.mbarriers.push_back({"turns", {"worker.cu", 8}, number(3), number(2), 0, {}});
                   c.named_barriers.push_back({"all", {"worker.cu", 9}, number(32), {}});
                 }),
                 ""}});
