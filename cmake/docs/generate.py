@@ -352,6 +352,20 @@ def write_demonstration(root, folder):
     (folder / "results.inc").write_text(text)
 
 
+def write_guard(root, file):
+    """The faults that tests/gpu/guard plants, and what named them: the first line of the report."""
+    results = json.loads((root / "tests" / "gpu" / "guard" / "results" / "nvidia-h200.json").read_text())
+    text = (f"On an {results['device']} (driver {results['driver']}, CUDA {results['toolkit']}, {results['date']}, commit ``{results['commit']}``) "
+            f"{results['passed']} of {results['passed'] + results['failed']} cases ended as they should, with a limit of 500 ms:\n\n")
+    text += ".. list-table::\n   :header-rows: 1\n   :widths: 35 55 10\n\n   * - Planted\n     - Named\n     - Seconds\n"
+    for case in results["cases"]:
+        real = case["name"].startswith("gemm_swiglu")
+        planted = f"``{case['name']}``, no fault" if real else case["planted"].split(":")[0]
+        named = "nothing; all right" if real or not case["named"] else case["named"].split("\n")[0]
+        text += f"   * - {planted}\n     - {named}\n     - {case['seconds']}\n"
+    file.write_text(text)
+
+
 def write_all(root, tool, folder):
     write_commands(root, folder / "commands")
     write_clauses(root, tool, folder / "clauses")
@@ -359,3 +373,4 @@ def write_all(root, tool, folder):
     write_annotations(root, folder / "annotations.rst")
     write_help(tool, folder / "help")
     write_demonstration(root, folder / "demonstration")
+    write_guard(root, folder / "guarded.inc")

@@ -9,6 +9,7 @@
 #include "linker/compose/composition_file.h"
 #include "linker/place/instance_format.h"
 #include "linker/place/solve.h"
+#include "linker/runtime/include/pipelink/launch_description.h"
 #include "packager/capture/ptx.h"
 #include "packager/contract/expression.h"
 #include "packager/contract/json.h"

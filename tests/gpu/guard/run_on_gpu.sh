@@ -5,7 +5,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 chmod +x "$here"/*_runner
-driver=$(sed -n 's/^NVRM version:.*Module *\([^ ]*\) .*/\1/p' /proc/driver/nvidia/version 2>/dev/null)
+driver=$(grep -o '[0-9][0-9]*\.[0-9][0-9.]*' /proc/driver/nvidia/version 2>/dev/null | head -n 1)
 gemm="$here/gemm_swiglu_guarded_runner"
 exec "$here/guard_faults_runner" --out "${OUT:-$here}/guard.json" --commit "${1:-unknown}" --driver "${driver:-unknown}" \
   --run gemm_swiglu "'$gemm' --m 64" --run gemm_swiglu_ragged "'$gemm' --m 500 --hidden 328 --intermediate 8192"
