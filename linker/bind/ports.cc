@@ -250,8 +250,7 @@ bool settle_callables(const Composition& composition, const Told& told, Bindings
   return settler.settled;
 }
 
-bool settle_counters(const Composition& composition, const Told& told, Bindings& bindings,
-                     Faults& faults) {
+bool settle_counters(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults) {
   const auto misfit = [&](PortRef importer, PortRef exporter) {
     const Side a = side(composition, importer.instance), b = side(composition, exporter.instance);
     return joined(

@@ -99,7 +99,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       parse_composition(text, "fuzz.json");
       break;
     case 7:
-      parse_launch(std::string(text));
+      if (const auto launch = parse_launch(text); !launch && launch.error().message.empty()) std::abort();
       break;
   }
   return 0;
