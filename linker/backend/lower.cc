@@ -229,7 +229,13 @@ Outcome<Lowered> lower_to(Child& toolchain, const LowerRequest& request, Product
   if (!child.finished) {
     Diagnostic d = tool_error(request, "T-CHILD", "the vendor's linker died", child.death);
     if (!child.standard_error.empty()) d.facts.push_back({"standard error", child.standard_error, {}});
-    d.help = "pack the inputs again; if it stays, the object and the toolkit do not agree";
+    d.help = child.standard_error.find("out of memory") != std::string::npos
+                 ? "give it more address space: `pipelink link --memory`, in MiB"
+             : child.death.starts_with("no result")
+                 ? "give it more time: `pipelink link --seconds`; if that does not help, the object and the "
+                   "toolkit do "
+                   "not agree"
+                 : "pack the inputs again; if it stays, the object and the toolkit do not agree";
     return d;
   }
   const std::size_t line = child.bytes.find('\n');

@@ -74,6 +74,15 @@ bool has_step(const std::vector<contract::Step>& steps, const std::string& word,
   });
 }
 
+/// An import need not state it: then it is the owner's.
+const std::string& scope_of(const Context& context, std::size_t instance, const contract::Counter& counter) {
+  if (!counter.scope.empty() || counter.direction == contract::Direction::kExport) return counter.scope;
+  for (const Binding& b : context.bindings.counters)
+    if (b.importer.instance == instance && &context.contract(instance).counters[b.importer.index] == &counter)
+      return context.contract(b.exporter.instance).counters[b.exporter.index].scope;
+  return counter.scope;
+}
+
 /// Blocks that wait at a counter of the device for each other must be there at one time.
 void check_resident(const Context& context, Findings& findings) {
   for (std::size_t i = 0; i < context.composition.instances.size(); ++i)
@@ -81,7 +90,8 @@ void check_resident(const Context& context, Findings& findings) {
   for (std::size_t i = 0; i < context.composition.instances.size(); ++i) {
     const contract::Contract& c = context.contract(i);
     for (const contract::Counter& k : c.counters) {
-      if (k.scope != "device" && k.scope != "system") continue;
+      const std::string& scope = scope_of(context, i, k);
+      if (scope != "device" && scope != "system") continue;
       for (const contract::Steps& s : c.steps) {
         const contract::ParsedSteps once = contract::parse_steps(s.once),
                                     loop = contract::parse_steps(s.loop);

@@ -190,7 +190,7 @@ Environment:
       ->capture_default_str();
   command->add_option("--memory", a.link.memory_mib, "Address space that each of them may have, in MiB")
       ->type_name("MIB")
-      ->check(whole_number(512, 1'048'576))
+      ->check(whole_number(1024, 1'048'576))
       ->capture_default_str();
   command->add_flag("--quiet", a.link.quiet, "Do not print the summary");
   add_list_files(command, a);

@@ -37,11 +37,19 @@ ProtocolOrder protocol_order(const Composition& composition, const Bindings& bin
                              const RingStages& stages) {
   ProtocolOrder once = with_repeats(composition, bindings, stages, 1);
   if (!once.faults.empty()) return once;
-  // What is repeated any number of times must be right however often it is.
-  ProtocolOrder twice = with_repeats(composition, bindings, stages, 2);
-  for (ProtocolFault& f : twice.faults)
-    f.diagnostic.reason += "\nwith two rounds of each part marked `*`; with one round all waits are met";
-  return twice;
+  // What is repeated any number of times must be right however often it is: also more often than any ring is
+  // deep.
+  std::int64_t deepest = 1;
+  for (const auto& [ring, depth] : stages) deepest = std::max(deepest, depth);
+  for (const std::int64_t repeats : {std::int64_t{2}, deepest + 1}) {
+    ProtocolOrder more = with_repeats(composition, bindings, stages, repeats);
+    for (ProtocolFault& f : more.faults)
+      f.diagnostic.reason += "\nwith " + std::to_string(repeats) +
+                             " rounds of each part marked `*`; with fewer all waits are met";
+    if (!more.faults.empty()) return more;
+    once = std::move(more);
+  }
+  return once;
 }
 
 }  // namespace pipelink

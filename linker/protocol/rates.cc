@@ -37,6 +37,10 @@ class Missing {
   void judge(std::size_t place, const PlaceUses& uses) {
     Protocol& at = protocol(place);
     if (uses.arrivers.empty()) return nobody(place, uses);
+    if (at.kind == Kind::kMbarriers && at.amount > 1 && uses.waiters.size() + uses.arrivers.size() > 2) {
+      at.unchecked = "steps do not say which of its " + std::to_string(at.amount) + " barriers they mean";
+      return;
+    }
     std::int64_t threads = 0;
     for (const Use& a : uses.arrivers) threads += role(a).threads;
     const bool named = at.kind == Kind::kNamedBarrier;
@@ -47,12 +51,37 @@ class Missing {
         return;
       }
     }
+    if (named && runs_ahead(uses)) {
+      at.unchecked =
+          "a role arrives there again without waiting there, and steps do not say that it may not be early";
+      return;
+    }
+    // A wait for a phase that is over passes however often it is done.
+    if (at.kind == Kind::kMbarriers && once_only(uses)) {
+      at.unchecked = "it is waited for in a loop, and arrived at before one";
+      return;
+    }
     const std::int64_t credits = sequences_.places[place].credits;
     for (const Use& w : uses.waiters)
       for (const Use& a : uses.arrivers)
         if (a.loop.empty() && (!w.loop.empty() || static_cast<std::int64_t>(w.once.size()) >
                                                       static_cast<std::int64_t>(a.once.size()) + credits))
           return starved(place, w, a);
+  }
+
+  static bool runs_ahead(const PlaceUses& uses) {
+    return std::any_of(uses.arrivers.begin(), uses.arrivers.end(), [&](const Use& a) {
+      const bool waits = std::any_of(uses.waiters.begin(), uses.waiters.end(),
+                                     [&](const Use& w) { return w.role == a.role; });
+      return !waits && (!a.loop.empty() || a.once.size() > 1);
+    });
+  }
+
+  static bool once_only(const PlaceUses& uses) {
+    return std::any_of(uses.waiters.begin(), uses.waiters.end(),
+                       [](const Use& w) { return !w.loop.empty(); }) &&
+           std::any_of(uses.arrivers.begin(), uses.arrivers.end(),
+                       [](const Use& a) { return a.loop.empty(); });
   }
 
   /// Each arrives at every use, as far as can be told.

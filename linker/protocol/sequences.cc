@@ -103,6 +103,8 @@ class Collector {
       const std::int64_t initial = n.initial ? value(i, *n.initial) : 0,
                          each = n.arrivals ? value(i, *n.arrivals) : 1;
       enter(Kind::kCounter, {i, k}, n.name, n.where, 0, {each > 0 ? initial / each : 0});
+      if (n.scope != "block" && n.scope != "warpgroup" && n.scope != "warp")
+        unchecked(out_.protocols.size() - 1, "other blocks, or the host, take part in it");
     }
     for (std::size_t k = 0; k < c.named_barriers.size(); ++k) {
       const contract::NamedBarrier& b = c.named_barriers[k];
@@ -150,17 +152,48 @@ class Collector {
       if (const Steps* s = steps_of(contract(i), r.name)) {
         role_ = sequence.name;
         sequence.where = s->where;
-        follow(i, *s, s->once, sequence.once);
-        follow(i, *s, s->loop, sequence.loop);
+        follow_role(i, *s, sequence);
       }
       out_.roles.push_back(std::move(sequence));
     }
   }
 
+  /// What is repeated until the data end is the role's loop. When the steps after it come, nobody knows.
+  void follow_role(std::size_t instance, const Steps& steps, Sequence& to) {
+    std::vector<Step> once = steps_in(steps.once), loop = steps_in(steps.loop), after;
+    const auto repeated = std::find_if(once.begin(), once.end(), unending);
+    if (loop.empty() && repeated != once.end()) {
+      loop.push_back(*repeated);
+      after.assign(repeated + 1, once.end());
+      once.erase(repeated, once.end());
+    }
+    // A loop that is a loop and nothing else is that one.
+    while (loop.size() == 1 && unending(loop.front())) {
+      Step body = std::move(loop.front());
+      body.any = false;
+      const bool brackets = !body.inner.empty() && body.count == contract::Amount{1, {}};
+      loop = brackets ? std::vector<Step>(body.inner) : std::vector<Step>{std::move(body)};
+    }
+    ends_ = true;
+    for (const Step& step : once) follow(instance, steps, step, to.once);
+    ends_ = false;
+    for (const Step& step : loop) follow(instance, steps, step, to.loop);
+    std::vector<Operation> late;
+    for (const Step& step : after) follow(instance, steps, step, late);
+    for (const Operation& o : late)
+      unchecked(out_.places[o.place].protocol,
+                role_ + " uses it after a part that it repeats any number of times");
+  }
+
+  static std::vector<Step> steps_in(const std::string& text) {
+    contract::ParsedSteps parsed = contract::parse_steps(text);
+    return parsed ? std::move(*parsed.value) : std::vector<Step>();  // P-STEPS, when it was packed
+  }
+
+  static bool unending(const Step& step) { return step.any && !step.sometimes; }
+
   void follow(std::size_t instance, const Steps& steps, const std::string& text, std::vector<Operation>& to) {
-    const contract::ParsedSteps parsed = contract::parse_steps(text);
-    if (!parsed) return;  // P-STEPS, when it was packed
-    for (const Step& step : *parsed.value) follow(instance, steps, step, to);
+    for (const Step& step : steps_in(text)) follow(instance, steps, step, to);
   }
 
   void follow(std::size_t instance, const Steps& steps, const Step& step, std::vector<Operation>& to) {
@@ -180,7 +213,19 @@ class Collector {
         unchecked(out_.places[o.place].protocol, role_ + " uses it in some iterations only");
       return;
     }
+    if (step.any) repeated(once);
     for (std::size_t n = 0; n < count; ++n) to.insert(to.end(), once.begin(), once.end());
+  }
+
+  /// How often one role repeats a part says nothing of how often another one does.
+  void repeated(const std::vector<Operation>& operations) {
+    for (const Operation& o : operations) {
+      const std::size_t protocol = out_.places[o.place].protocol;
+      if (ends_) unchecked(protocol, role_ + " repeats a part with it any number of times, and then goes on");
+      const auto [by, first] = repeats_by_.emplace(protocol, role_);
+      if (!first && by->second != role_)
+        unchecked(protocol, by->second + " and " + role_ + " each repeat a part with it any number of times");
+    }
   }
 
   void single(std::size_t instance, const Steps& steps, const Step& step, std::vector<Operation>& to) {
@@ -273,7 +318,9 @@ class Collector {
   std::vector<PortRef> calls_;                        ///< that are being followed
   std::map<PortRef, std::vector<Operation>> bodies_;  ///< of exports, by exporter
   std::size_t left_ = kMaxOperations;
-  std::string role_;  ///< whose steps are followed
+  std::string role_;                               ///< whose steps are followed
+  bool ends_ = false;                              ///< what is followed is done once
+  std::map<std::size_t, std::string> repeats_by_;  ///< protocol → a role that has it within a `*`
 };
 
 }  // namespace

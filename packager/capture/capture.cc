@@ -190,7 +190,9 @@ class Capturer {
              "a host program's cudaMemcpyToSymbol fills the variable of its own module, and the one in the "
              "linked "
              "kernel stays zero",
-             "let PIPELINK_PARAMETERS carry it, or give it its value where it is defined");
+             "let PIPELINK_PARAMETERS carry it, or give it its value where it is defined; if that is zero, "
+             "the object looks "
+             "the same: make it constexpr or const");
       if (variable.visible && !own_name(variable.name)) foreign_name(part, "variable", variable.name);
       if (variable.external && !variable_defined(variable.name))
         fail("P-SYMBOL", fmt::format("variable '{}' is declared but not defined", demangled(variable.name)),

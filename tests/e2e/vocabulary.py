@@ -64,7 +64,8 @@ def counters(tools):
     linked = tools.linked("counted", [signals, waits])
     rows = [(row["import"], row["export"]) for row in linked.map["bindings"] if row["kind"] == "counter"]
     equal(rows, [("waits.done", "signals.done")], "bindings of counters")
-    equal(linked.map["protocol_order"], {"checked": ["signals.done"], "not_checked": []}, "whose waits are checked")
+    equal(linked.map["protocol_order"], {"checked": [], "not_checked": [
+        {"protocol": "signals.done", "why": "other blocks, or the host, take part in it"}]}, "whose waits are checked")
     check(b"\nresident=1\n" in linked.launch, "resident in the launch description")
     listing = tools.must("inspect", signals).out
     for word in ("through word, from 0, 1 for each wait, scope device", "all blocks on the device at one time", "once: arrive done"):

@@ -127,6 +127,15 @@ TEST_CASE("L-CLUSTER") {
 )") != std::string::npos);
 }
 
+TEST_CASE("L-GRID: an import without a scope has its owner's") {
+  const Component tail = Component("tail").role("run", 4).counter(kIn, "done", "").steps("run", "wait done");
+  const Component head = gemm().counter(kOut, "done", "device").steps("mma", "arrive done");
+  CHECK(messages(compose({{head, ""}, {tail, ""}}))
+            .find("error[L-GRID]: blocks that wait at `tail.done` need not all be on the device") == 0);
+  const Component near = gemm().counter(kOut, "done", "block").steps("mma", "arrive done");
+  CHECK(messages(compose({{near, ""}, {tail, ""}})).empty());
+}
+
 TEST_CASE("L-GRID: blocks that wait for each other") {
   const auto meeting = [] {
     return Component("meet")

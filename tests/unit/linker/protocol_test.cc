@@ -150,7 +150,16 @@ TEST_CASE("L-DEADLOCK: nobody arrives") {
                              .mbarriers("m")
                              .steps("run", "wait m")
                              .steps("other", "", "arrive m x 2");
-  CHECK(judged({{once, ""}}, 0) ==
+  // The phase of an mbarrier that is over stays over, if the parity does not change.
+  CHECK(judged({{once, ""}}, 0) == "| | one.m (it is waited for in a loop, and arrived at before one)");
+  CHECK(judged({{Component("one")
+                     .role("run", 1)
+                     .role("other", 1)
+                     .mbarriers("m")
+                     .steps("run", "", "wait m x 3")
+                     .steps("other", "", "arrive m x 2"),
+                 ""}},
+               0) ==
         "L-DEADLOCK: `one.run` waits at `one.m` more often than `one.other` arrives; | | one.m (a wait there "
         "is never met)");
 }
@@ -210,13 +219,59 @@ TEST_CASE("L-RATE") {
         "L-RATE: `one.run` waits and arrives at `one.m` a different number of times; | one.m |");
 }
 
-TEST_CASE("a part of any number of rounds is taken once and twice") {
-  const std::string load = "(acquire operands; arrive operands)*";
-  CHECK(judged(gemm("(wait operands; release operands)*"), loader(load), 1) == kFine);
-  // Each holds what it waited for until the end: only for one round are 1 stages enough.
-  const std::string text = judged(gemm("(wait operands)*; (release operands)*"), loader(load), 1);
-  CHECK(text.find("L-DEADLOCK: `gemm.mma` and `loader.load`") == 0);
+TEST_CASE("a part of any number of rounds is taken once, twice, and more often than a ring is deep") {
+  const std::string load = "acquire operands; arrive operands";
+  CHECK(judged(gemm("(wait operands; release operands)*; wait operands; release operands"), loader(load),
+               1) == kFine);
+  // Each holds what it waited for until the end: only for so many rounds are the stages enough.
+  for (const int depth : {1, 2, 5}) {
+    const std::string text = judged(gemm("(wait operands)*; (release operands)*"), loader(load), depth);
+    CHECK(text.find("L-DEADLOCK: `gemm.mma` and `loader.load`") == 0);
+  }
   CHECK(judged(gemm("(wait operands)*; release operands"), loader(load), 8).find("L-RATE") == 0);
+}
+
+TEST_CASE("what a role repeats to its end is its loop, at a rate of its own") {
+  const auto both = [](const std::string& mma, const std::string& load, int depth) {
+    return judged(gemm("", mma), loader("", load), depth);
+  };
+  const std::string one = "(acquire operands; arrive operands)*";
+  CHECK(both("(wait operands; release operands)*", one, 1) == kFine);
+  CHECK(both("(wait operands x 2; release operands x 2)*", one, 2) == kFine);
+  CHECK(both("(wait operands x 2; release operands x 2)*", one, 1).find("L-DEADLOCK") == 0);
+  CHECK(both("(wait operands; release operands)*", "(acquire operands x 4; arrive operands x 4)*", 4) ==
+        kFine);
+  CHECK(both("((wait operands; release operands)*)*", one, 1) == kFine);
+  CHECK(judged(gemm("wait operands; release operands"), loader("(acquire operands; arrive operands)*"), 1) ==
+        kFine);
+  CHECK(both("((wait operands; release operands)*; wait operands) x 2", one, 4) ==
+        "| | gemm.operands (gemm.mma repeats a part with it any number of times, and then goes on)");
+  // How often is not known, and it matters.
+  CHECK(both("wait operands; (wait operands; release operands)*; release operands", one, 4) ==
+        "| | gemm.operands (gemm.mma uses it after a part that it repeats any number of times)");
+  CHECK(both("(wait operands; release operands)*", "(acquire operands)*; (arrive operands)*", 2) ==
+        "| | gemm.operands (loader.load uses it after a part that it repeats any number of times)");
+  CHECK(judged(gemm("(wait operands)*; (release operands)*"),
+               loader("(acquire operands)*; (arrive operands)*"), 1) ==
+        "| | gemm.operands (gemm.mma and loader.load each repeat a part with it any number of times)");
+}
+
+TEST_CASE("steps do not say which barrier of an array they mean, nor that nobody is early") {
+  const Component ping = Component("one")
+                             .role("run", 1)
+                             .role("other", 1)
+                             .mbarriers("m", 2)
+                             .steps("run", "arrive m; wait m")
+                             .steps("other", "wait m; arrive m");
+  CHECK(judged({{ping, ""}}, 0) == "| | one.m (steps do not say which of its 2 barriers they mean)");
+  const Component early = Component("one")
+                              .role("run", 4)
+                              .role("other", 4)
+                              .barrier("n", 256)
+                              .steps("run", "arrive n")
+                              .steps("other", "sync n");
+  CHECK(judged({{early, ""}}, 0).find("one.n (a role arrives there again without waiting there") !=
+        std::string::npos);
 }
 
 TEST_CASE("calls bring the steps of the export") {
