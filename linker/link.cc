@@ -74,7 +74,8 @@ Outcome<Checked> check_with(Composition composition, const RegisterNeeds& needs,
   start = Clock::now();
 
   // After this: every claim has a place that the verifier, which shares no code with the solver, accepts.
-  Outcome<Plan> planned = plan(out.composition, out.bindings, needs);
+  Outcome<Plan> planned =
+      plan(out.composition, out.bindings, needs, least_depths(out.composition, out.bindings));
   if (!planned) return planned.diagnostics;
   out.plan = take(std::move(planned), kept);
 

@@ -19,4 +19,8 @@ bool holds(const Composition& composition, const Bindings& bindings);
 /// L-DEADLOCK and L-RATE with the depths that were placed.
 Diagnostics check_placed(const Composition& composition, const Bindings& bindings, const RingStages& stages);
 
+/// The depth that each ring needs at least, by owner, so that the waits that PIPELINK_STEPS states are met
+/// when all other rings are as deep as they may be. Of a composition that check() accepts.
+RingStages least_depths(const Composition& composition, const Bindings& bindings);
+
 }  // namespace pipelink

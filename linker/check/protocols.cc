@@ -47,23 +47,34 @@ std::vector<Proposal> depths(const Context& context, const RingStages& stages, c
 
 }  // namespace
 
-RingStages deepest(const Context& context) {
+namespace {
+
+RingStages depths_of(const Context& context, contract::Amount contract::Ring::*amount) {
   RingStages out;
   for (std::size_t i = 0; i < context.composition.instances.size(); ++i) {
     const std::vector<contract::Ring>& rings = context.contract(i).rings;
     for (std::size_t k = 0; k < rings.size(); ++k) {
       if (rings[k].direction != contract::Direction::kExport) continue;
-      const Value most = context.evaluate(i, rings[k].stages_max);
-      if (most.number && *most.number > 0) out[{i, k}] = *most.number;
+      const Value depth = context.evaluate(i, rings[k].*amount);
+      if (depth.number && *depth.number > 0) out[{i, k}] = *depth.number;
     }
   }
   return out;
 }
 
+bool states_steps(const Composition& composition) {
+  return std::any_of(composition.packages.begin(), composition.packages.end(),
+                     [](const PackageInput& p) { return !p.contract.steps.empty(); });
+}
+
+}  // namespace
+
+RingStages deepest(const Context& context) {
+  return depths_of(context, &contract::Ring::stages_max);
+}
+
 void check_protocols(const Context& context, const RingStages& stages, Findings& findings) {
-  bool stated = false;
-  for (const PackageInput& p : context.composition.packages) stated = stated || !p.contract.steps.empty();
-  if (!stated) return;
+  if (!states_steps(context.composition)) return;
   const ProtocolOrder order = protocol_order(context.composition, context.bindings, stages);
   const auto told = [&](const std::string& barrier) {  // more threads than all roles have
     return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) {
@@ -82,3 +93,32 @@ void check_protocols(const Context& context, const RingStages& stages, Findings&
 }
 
 }  // namespace pipelink::checking
+
+namespace pipelink {
+
+RingStages least_depths(const Composition& composition, const Bindings& bindings) {
+  if (!checking::states_steps(composition)) return {};
+  const checking::Context context(composition, bindings, nullptr);
+  const RingStages least = checking::depths_of(context, &contract::Ring::stages_min),
+                   most = checking::deepest(context);
+  const auto met = [&](const RingStages& depths) {
+    return protocol_order(composition, bindings, depths).faults.empty();
+  };
+  if (least.size() != most.size() || met(least)) return least;
+  RingStages out = least;
+  for (auto& [ring, depth] : out) {  // more stages never break an order
+    std::int64_t low = depth, high = most.at(ring);
+    while (low < high) {
+      RingStages tried = most;
+      tried[ring] = low + (high - low) / 2;
+      if (met(tried))
+        high = tried[ring];
+      else
+        low = tried[ring] + 1;
+    }
+    depth = low;
+  }
+  return out;
+}
+
+}  // namespace pipelink

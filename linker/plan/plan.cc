@@ -116,9 +116,17 @@ Outcome<place::Solution> solve_guarded(place::Problem& problem, std::uint64_t li
 
 }  // namespace
 
-Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, const RegisterNeeds& needs) {
+Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, const RegisterNeeds& needs,
+                   const RingStages& least) {
   Outcome<place::Problem> problem = placement_problem(composition, bindings);
   if (!problem) return problem.diagnostics;
+  for (const auto& [owned, depth] : least) {
+    const std::string name = composition.instances[owned.instance].name + "." +
+                             composition.contract(owned.instance).rings[owned.index].name;
+    for (place::Ring& ring : problem->rings)
+      if (ring.name == name)
+        ring.min_depth = std::clamp(static_cast<int>(depth), ring.min_depth, ring.max_depth);
+  }
   for (place::Role& role : problem->roles)
     if (const auto need = needs.find(role.name); need != needs.end())
       role.min_registers = std::clamp((need->second + 7) / 8 * 8, role.min_registers, role.max_registers);

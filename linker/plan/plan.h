@@ -70,7 +70,9 @@ using RegisterNeeds = std::map<std::string, int>;
 
 /// Amounts are evaluated, the problem solved and verified. Errors: L-ARCH, P-EXPRESSION, those of
 /// place::solve, L-VERIFY.
-Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, const RegisterNeeds& needs = {});
+/// A ring is no shallower than `least` says.
+Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, const RegisterNeeds& needs = {},
+                   const RingStages& least = {});
 
 /// The depths that were placed, by owner, for expressions that read the placement.
 RingStages ring_stages(const Composition& composition, const Plan& plan);

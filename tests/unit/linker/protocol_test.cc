@@ -274,6 +274,25 @@ TEST_CASE("steps do not say which barrier of an array they mean, nor that nobody
         std::string::npos);
 }
 
+TEST_CASE("a ring is placed no shallower than its waits need") {
+  const auto least = [](const std::string& mma, int from, int to) {
+    Composition c = compose({{gemm(mma), ""}, {loader("acquire operands; arrive operands"), ""}});
+    for (PackageInput& p : c.packages)
+      if (p.contract.component == "gemm") {
+        p.contract.rings[0].stages_min = number(from);
+        p.contract.rings[0].stages_max = number(to);
+      }
+    const Outcome<Bindings> b = bind(c);
+    REQUIRE(b);
+    CHECK(check(c, *b).empty());
+    const RingStages found = least_depths(c, *b);
+    return found.empty() ? 0 : found.begin()->second;
+  };
+  CHECK(least("wait operands; release operands", 1, 8) == 1);
+  CHECK(least("wait operands x 3; release operands x 3", 2, 8) == 3);
+  CHECK(least("wait operands x 8; release operands x 8", 1, 8) == 8);
+}
+
 TEST_CASE("calls bring the steps of the export") {
   const auto sink = [](const std::string& steps) {
     return Component("sink").callable(kOut, "epilogue").barrier("all", 128).steps("epilogue", "", steps);
