@@ -45,10 +45,6 @@ std::vector<Proposal> depths(const Context& context, const RingStages& stages, c
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 RingStages depths_of(const Context& context, contract::Amount contract::Ring::*amount) {
   RingStages out;
   for (std::size_t i = 0; i < context.composition.instances.size(); ++i) {

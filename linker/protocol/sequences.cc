@@ -219,6 +219,7 @@ class Collector {
 
   /// How often one role repeats a part says nothing of how often another one does.
   void repeated(const std::vector<Operation>& operations) {
+    out_.repeats = true;
     for (const Operation& o : operations) {
       const std::size_t protocol = out_.places[o.place].protocol;
       if (ends_) unchecked(protocol, role_ + " repeats a part with it any number of times, and then goes on");

@@ -51,6 +51,7 @@ struct Sequences {
   std::vector<Place> places;
   std::vector<StepText> texts;
   std::vector<Sequence> roles;
+  bool repeats = false;  ///< some role has a part with `*` that is not its loop
 };
 
 /// Operations of all protocols, also of unchecked ones. A step with `*` is done `repeats` times.

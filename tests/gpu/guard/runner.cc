@@ -259,16 +259,24 @@ int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   // The device is looked at in a child too: a process that has used CUDA must not fork.
   const Ran device = in_child([] {
-    const auto driver = pipelink::runtime_internal::machine_driver();
-    if (!driver) return std::puts(driver.error().message.c_str()), kSkipped;
     const auto kernel = composition::load();
-    if (!kernel) return std::puts(kernel.error().message.c_str()), kSkipped;
+    if (!kernel) {
+      // No GPU for it is a skip; a kernel that one refuses is a failure.
+      using enum pipelink::ErrorCode;
+      const pipelink::ErrorCode code = kernel.error().code;
+      std::puts(kernel.error().message.c_str());
+      return code == kDriverMissing || code == kDriverTooOld || code == kNoDevice || code == kNoImage
+                 ? kSkipped
+                 : 1;
+    }
     std::fputs(kernel->device().name.c_str(), stdout);
     return 0;
   });
   if (device.status != 0) {
-    std::printf("SKIPPED: %s\n", device.output.substr(0, device.output.find('\n')).c_str());
-    return kSkipped;
+    const bool skipped = device.status == kSkipped;
+    std::printf("%s%s\n", skipped ? "SKIPPED: " : "",
+                device.output.substr(0, device.output.find('\n')).c_str());
+    return skipped ? kSkipped : 1;
   }
   const std::time_t now = std::time(nullptr);
   char date[32] = {};
