@@ -187,8 +187,9 @@ function(_pipelink_pack stamp_result name architecture)
     BYPRODUCTS "${package}"
     COMMAND "$<TARGET_PROPERTY:${name}.package,PIPELINK_LAUNCHER>" $<TARGET_FILE:PipeLink::pipelink> ${arguments}
             -o "${package}.new" $<TARGET_OBJECTS:${object}>
-    COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${package}.new" "${package}"
-    COMMAND "${CMAKE_COMMAND}" -E touch "${package}.stamp"
+    # Not `cmake -E`: each start of CMake would take as long as packing.
+    COMMAND sh -c "(cmp -s \"$1\" \"$2\" || mv -f \"$1\" \"$2\") && touch \"$3\"" finish
+            "${package}.new" "${package}" "${package}.stamp"
     DEPENDS "${package}.plan" ${object} $<TARGET_OBJECTS:${object}> ${host} $<TARGET_FILE:PipeLink::pipelink>
     COMMENT "Packing ${name}.sm_${architecture}.plk"
     COMMAND_EXPAND_LISTS VERBATIM)

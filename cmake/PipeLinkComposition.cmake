@@ -245,7 +245,7 @@ ${settings}
     BYPRODUCTS "${base}.cubin" "${base}.map.json" "${base}.glue.cu" "${base}.summary.txt" "${base}.launch"
     COMMAND "$<TARGET_PROPERTY:${name},PIPELINK_LAUNCHER>" $<TARGET_FILE:PipeLink::pipelink>
             link "${base}.composition.json" -o "${output}" --quiet
-    COMMAND "${CMAKE_COMMAND}" -E touch "${base}.stamp"
+    COMMAND touch "${base}.stamp"
     DEPENDS "${base}.composition.json" "${base}.plan" ${depends} $<TARGET_FILE:PipeLink::pipelink>
     COMMENT "Linking ${name}.sm_${architecture}.cubin"
     JOB_POOL pipelink_link

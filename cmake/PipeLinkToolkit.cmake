@@ -44,8 +44,12 @@ function(_pipelink_check_toolkit_version context nvcc version)
   endif()
 endfunction()
 
-# The release that an nvcc says it is of; empty if it cannot be run.
+# The release that an nvcc says it is of; empty if it cannot be run. CMake has asked the enabled compiler already.
 function(_pipelink_nvcc_version result nvcc)
+  if(nvcc STREQUAL "${CMAKE_CUDA_COMPILER}" AND CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA" AND CMAKE_CUDA_COMPILER_VERSION)
+    set(${result} "${CMAKE_CUDA_COMPILER_VERSION}" PARENT_SCOPE)
+    return()
+  endif()
   set(${result} "" PARENT_SCOPE)
   execute_process(COMMAND "${nvcc}" --version OUTPUT_VARIABLE text ERROR_QUIET RESULT_VARIABLE status)
   if(status EQUAL 0 AND text MATCHES "release [0-9.]+, V([0-9.]+)")
