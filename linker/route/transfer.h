@@ -61,7 +61,7 @@ struct ThreadValue {
 struct ThreadCondition {
   enum class Form {
     kMasked,  ///< (thread & mask) == equal
-    kParity,  ///< popc(thread & mask) is odd
+    kParity,  ///< popc(thread & mask) % 2 == equal
     kLess,    ///< thread < bound
     kLanes,   ///< bit (thread % 32) of lanes[0], or of lanes[thread / 32] if there is more than one word
   };
@@ -230,8 +230,9 @@ struct Transfer {
   int inputs = 0;                     ///< words of the producer's array: registers 0 … inputs-1
   int registers = 0;                  ///< registers in all
   std::vector<Register> outputs;      ///< words of the consumer's array; kNoRegister: any content
-  std::vector<std::int32_t> renamed;  ///< kSame, kRenamed: consumer's value v is producer's value renamed[v]
-                                      ///< (kNothing: any); other kinds: empty
+  std::vector<std::int32_t> renamed;  ///< consumer's value v is the thread's own value renamed[v], in every
+                                      ///< thread (kNothing: any); empty if it is not so. kPermuted, too, can be
+                                      ///< written as these assignments instead of its steps
   std::vector<ThreadValue> values;
   std::vector<ThreadCondition> conditions;
 
