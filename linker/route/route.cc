@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "packager/contract/layout.h"
+#include "packager/layout/cover.h"
+#include "packager/layout/text.h"
 
 namespace pipelink {
 namespace {
@@ -61,15 +62,15 @@ Outcome<std::vector<Route>> route(const Composition& composition, const Bindings
       diagnostics.push_back(no_route(composition, binding, "only tiles in registers can be routed"));
       continue;
     }
-    const contract::ParsedLayout have = contract::parse_layout(from.layout);
-    const contract::ParsedLayout want = contract::parse_layout(to.layout);
+    const layout::Result<layout::Layout> have = layout::parse_layout(from.layout);
+    const layout::Result<layout::Layout> want = layout::parse_layout(to.layout);
     if (!have || !want) {
       diagnostics.push_back(no_route(composition, binding, !have ? have.error : want.error));
       continue;
     }
     Route route{binding, *call, from.parameter, "registers", {}};
-    if (!contract::same_function(*have, *want)) {
-      const auto permutation = contract::value_permutation(*have, *want);
+    if (!layout::same_function(*have, *want)) {
+      const auto permutation = layout::value_permutation(*have, *want);
       if (!permutation) {
         diagnostics.push_back(no_route(composition, binding, "the two hold different elements in a thread"));
         continue;

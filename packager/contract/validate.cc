@@ -10,9 +10,10 @@
 #include "packager/base/ids.h"
 #include "packager/contract/expression.h"
 #include "packager/contract/fields.h"
-#include "packager/contract/layout.h"
 #include "packager/contract/steps.h"
 #include "packager/contract/type_text.h"
+#include "packager/layout/cover.h"
+#include "packager/layout/text.h"
 
 namespace pipelink::contract {
 namespace {
@@ -350,7 +351,7 @@ class Validator {
       value("space", fmt::format("'{}' is none of registers, shared, tensor_memory", tensor.space));
     if (tensor.scope != "warp" && tensor.scope != "warpgroup" && tensor.scope != "block")
       value("scope", fmt::format("'{}' is none of warp, warpgroup, block", tensor.scope));
-    if (const std::int64_t size = tile_size(tensor); size > 0) layout(tensor, size, registers);
+    if (const std::int64_t size = tile_size(tensor); size > 0) layout_map(tensor, size, registers);
     carrier(tensor, registers);
   }
 
@@ -358,21 +359,21 @@ class Validator {
   std::int64_t tile_size(const TensorPort& tensor) {
     std::int64_t size = tensor.tile.empty() ? 0 : 1;
     for (const std::int64_t extent : tensor.tile)
-      size = extent < 1 || extent > kMaxLayoutSize || size * extent > kMaxLayoutSize ? 0 : size * extent;
+      size = extent < 1 || extent > layout::kMaxSize || size * extent > layout::kMaxSize ? 0 : size * extent;
     if (size == 0)
       value("tile", fmt::format("({}) has not between 1 and {} elements", fmt::join(tensor.tile, ", "),
-                                kMaxLayoutSize));
+                                layout::kMaxSize));
     return size;
   }
 
-  void layout(const TensorPort& tensor, std::int64_t size, bool registers) {
+  void layout_map(const TensorPort& tensor, std::int64_t size, bool registers) {
     if (tensor.layout.empty()) {
       if (registers)
         fail("P-LAYOUT", fmt::format("{} has no layout", entry()),
              "registers are addressed by thread and value");
       return;
     }
-    const ParsedLayout parsed = parse_layout(tensor.layout);
+    const layout::Result<layout::Layout> parsed = layout::parse_layout(tensor.layout);
     if (!parsed)
       return fail("P-LAYOUT", fmt::format("the layout of {} cannot be read", entry()),
                   fmt::format("'{}', {}", tensor.layout, parsed.error));
@@ -381,7 +382,7 @@ class Validator {
       return fail("P-LAYOUT", fmt::format("the layout of {} is not for a {}", entry(), tensor.scope),
                   fmt::format("its first mode has {} threads, a {} has {}", parsed->threads(), tensor.scope,
                               threads));
-    if (const std::string fault = cover_fault(*parsed, size); !fault.empty())
+    if (const std::string fault = layout::cover_fault(*parsed, size); !fault.empty())
       fail("P-LAYOUT", fmt::format("the layout of {} does not cover its tile exactly once", entry()), fault);
   }
 

@@ -13,10 +13,12 @@
 #include "packager/capture/ptx.h"
 #include "packager/contract/expression.h"
 #include "packager/contract/json.h"
-#include "packager/contract/layout.h"
 #include "packager/contract/records.h"
 #include "packager/contract/steps.h"
 #include "packager/contract/validate.h"
+#include "packager/layout/algebra.h"
+#include "packager/layout/cover.h"
+#include "packager/layout/text.h"
 
 namespace {
 
@@ -54,11 +56,31 @@ void expression(std::string_view text) {
   if (const ParsedSteps steps = parse_steps(text); !steps && steps.error.empty()) std::abort();
 }
 
-void layout(std::string_view text) {
-  const ParsedLayout parsed = parse_layout(text);
-  if (!parsed || parsed->size() > 4096) return;
-  cover_fault(*parsed, parsed->size());
-  if (!same_function(*parsed, *parsed)) std::abort();
+/// Names have values; what is made is written and read again, and its inverses are inverses.
+void layout_map(std::string_view text) {
+  const layout::Result<layout::LayoutText> parsed = layout::parse_layout_text(text);
+  if (!parsed) {
+    if (parsed.error.empty()) std::abort();
+    return;
+  }
+  const layout::Result<layout::Layout> made = parsed->evaluate([](std::string_view expression) {
+    const ParsedExpression read = parse_expression(expression);
+    const Evaluation found = read ? read->evaluate({{"a", 3}, {"b", 8}}) : Evaluation{{}, read.error};
+    return found ? layout::Result<std::int64_t>(*found) : layout::Result<std::int64_t>::fault(found.error);
+  });
+  if (made.value.has_value() != made.error.empty()) std::abort();
+  if (!made || made->size() > 4096) return;
+  const layout::Result<layout::Layout> again = layout::parse_layout(layout::to_text(*made));
+  if (!again || !(*again == *made) || !same_function(*made, coalesce_modes(*made))) std::abort();
+  cover_fault(*made, made->size());
+  injective_fault(*made);
+  if (const auto inverse = left_inverse(*made); inverse && inverse->size() <= 4096)
+    for (std::int64_t i = 0; i < made->size(); ++i)
+      if ((*inverse)((*made)(i)) != i) std::abort();
+  if (const auto inverse = right_inverse(*made))
+    for (std::int64_t i = 0; i < inverse->size(); ++i)
+      if ((*made)((*inverse)(i)) != i) std::abort();
+  composition(*made, *made);
 }
 
 void instance(std::string_view text) {
@@ -87,7 +109,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       expression(text);
       break;
     case 3:
-      layout(text);
+      layout_map(text);
       break;
     case 4:
       parse_ptx(text, "fuzz");
