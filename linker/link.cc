@@ -73,9 +73,14 @@ Outcome<Checked> check_with(Composition composition, const RegisterNeeds& needs,
   timings.check_ms = milliseconds(start);
   start = Clock::now();
 
-  // After this: every claim has a place that the verifier, which shares no code with the solver, accepts.
+  // After this: every tile that passes between components has a route.
+  Outcome<std::vector<Route>> routed = route(out.composition, out.bindings);
+  if (!routed) return routed.diagnostics;
+  out.routes = take(std::move(routed), kept);
+
+  // After this: every claim, the routes' too, has a place that the verifier, which shares no code with the solver, accepts.
   Outcome<Plan> planned =
-      plan(out.composition, out.bindings, needs, least_depths(out.composition, out.bindings));
+      plan(out.composition, out.bindings, out.routes, needs, least_depths(out.composition, out.bindings));
   if (!planned) return planned.diagnostics;
   out.plan = take(std::move(planned), kept);
 
@@ -88,11 +93,6 @@ Outcome<Checked> check_with(Composition composition, const RegisterNeeds& needs,
   if (has_error(placed)) return placed;
   kept.insert(kept.end(), placed.begin(), placed.end());
   timings.place_ms = milliseconds(start);
-
-  // After this: every tile that passes between components has a route.
-  Outcome<std::vector<Route>> routed = route(out.composition, out.bindings);
-  if (!routed) return routed.diagnostics;
-  out.routes = take(std::move(routed), kept);
   return {std::move(out), std::move(kept)};
 }
 

@@ -34,7 +34,7 @@ struct Linked {
   RegisterNeeds measured_registers;  ///< of each role, where the first placement spilled; else empty
 };
 
-/// read ▸ bind ▸ check ▸ place ▸ route.
+/// read ▸ bind ▸ check ▸ route ▸ place.
 Outcome<Checked> check_composition(const std::string& file, Timings& timings);
 
 /// The same for a composition that was read.

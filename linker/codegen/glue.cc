@@ -10,6 +10,7 @@
 #include "linker/codegen/render_template.h"
 #include "linker/codegen/sdk_text.h"
 #include "linker/codegen/signature.h"
+#include "linker/codegen/transfer_text.h"
 #include "linker/version.h"
 #include "pipelink/guard_report.h"
 
@@ -130,15 +131,12 @@ void declare(const Group& group, const std::vector<std::size_t>& called, std::ve
   }
 }
 
-std::string base_element(const std::string& array_reference) {
-  return array_reference.substr(0, array_reference.find('('));
-}
-
 /// One import: a call of the bound export, for each instance that calls.
 class Trampoline {
  public:
-  Trampoline(const Composition& composition, const Bindings& bindings, const std::vector<Route>& routes)
-      : composition_(composition), bindings_(bindings), routes_(routes) {}
+  Trampoline(const Composition& composition, const Bindings& bindings, const Plan& plan,
+             const std::vector<Route>& routes)
+      : composition_(composition), bindings_(bindings), plan_(plan), routes_(routes) {}
 
   std::vector<std::string> text(const Group& group, std::size_t k) const {
     const contract::Contract& c = *group.contract;
@@ -177,32 +175,21 @@ class Trampoline {
       if (b.importer == PortRef{instance, k}) bound = &b;
     const contract::Contract& target = composition_.contract(bound->exporter.instance);
     const contract::Callable& export_ = target.callables[bound->exporter.index];
+    const std::string symbol = fmt::format("pl__{}__export__{}", target.component, export_.name);
+    const SignatureText target_types = signature_text(symbol, export_);
     std::string arguments = fmt::format("pipelink::Self{{{}, self.parameters}}",
                                         composition_.instances[bound->exporter.instance].index);
-    std::vector<std::string> before, after;
+    std::vector<std::string> out, after;
     for (std::size_t p = 0; p < types.parameters.size(); ++p) {
-      const Route* renamed = nullptr;
-      for (const Route& r : routes_)
-        if (r.callable.importer == bound->importer && r.parameter == static_cast<int>(p) &&
-            !r.permutation.empty())
-          renamed = &r;
-      if (renamed == nullptr) {
-        arguments += fmt::format(", static_cast<{}>(a{})", types.parameters[p], p);
-        continue;
-      }
-      const std::string element =
-          base_element(composition_.contract(instance).callables[k].parameters[p].name);
-      before.push_back(fmt::format("{} b{}[{}];", element, p, renamed->permutation.size()));
-      for (std::size_t v = 0; v < renamed->permutation.size(); ++v)
-        before.push_back(fmt::format("b{}[{}] = a{}[{}];", p, renamed->permutation[v], p, v));
-      if (element.find("const") == std::string::npos)
-        for (std::size_t v = 0; v < renamed->permutation.size(); ++v)
-          after.push_back(fmt::format("a{}[{}] = b{}[{}];", p, v, p, renamed->permutation[v]));
-      arguments += fmt::format(", b{}", p);
+      const Carried here{fmt::format("a{}", p), types.parameters[p],
+                         &composition_.contract(instance).callables[k].parameters[p]};
+      const Carried there{"", target_types.parameters[p], &export_.parameters[p]};
+      const TransferText text = carried(*bound, p, here, there);
+      append(out, "", text.before);
+      append(after, "", text.after);
+      arguments += ", " + text.argument;
     }
-    const std::string callee =
-        fmt::format("pl__{}__export__{}({})", target.component, export_.name, arguments);
-    std::vector<std::string> out = before;
+    const std::string callee = fmt::format("{}({})", symbol, arguments);
     if (after.empty()) {
       out.push_back("return " + callee + ";");
       return out;
@@ -214,8 +201,29 @@ class Trampoline {
     return out;
   }
 
+  /// The parameter of the call, and what must be done for the tile that it carries.
+  TransferText carried(const Binding& call, std::size_t parameter, Carried here, Carried there) const {
+    for (std::size_t r = 0; r < routes_.size(); ++r) {
+      const Route& route = routes_[r];
+      if (route.callable.importer != call.importer || route.callable.exporter != call.exporter ||
+          route.parameter != static_cast<int>(parameter))
+        continue;
+      TransferContext context;
+      context.prefix = fmt::format("t{}_", parameter);
+      context.placed = plan_.transfers[r];
+      context.guarded = plan_.guard.has_value();
+      if (route.role) context.first_warp = plan_.instances[route.role->instance].roles[route.role->index];
+      if (route.tensor.exporter.instance != call.importer.instance)
+        return transfer_text_on_return(route.transfer, context, there, here);
+      return transfer_text(route.transfer, context, here, there,
+                           there.type->name.find("const") == std::string::npos);
+    }
+    return {{}, {}, fmt::format("static_cast<{}>({})", here.alias, here.argument)};
+  }
+
   const Composition& composition_;
   const Bindings& bindings_;
+  const Plan& plan_;
   const std::vector<Route>& routes_;
 };
 
@@ -353,7 +361,7 @@ Outcome<std::string> glue(const Composition& composition, const Bindings& bindin
                           {"declarations", lines(declarations)},
                           {"handles", lines(handles(group, bindings, plan))}});
   }
-  const Trampoline trampoline(composition, bindings, routes);
+  const Trampoline trampoline(composition, bindings, plan, routes);
   for (const Group& group : all)
     for (std::size_t k = 0; k < group.contract->callables.size(); ++k)
       if (group.contract->callables[k].direction == Direction::kImport)
@@ -382,6 +390,11 @@ Outcome<std::string> glue(const Composition& composition, const Bindings& bindin
                                {"head_words", std::to_string(kGuardBytes / 4)},
                                {"parameter", std::to_string(plan.guard->parameter)}});
   }
+  const bool transfers = std::any_of(routes.begin(), routes.end(), [](const Route& r) {
+    return r.transfer.kind != transfer::Kind::kSame && r.transfer.kind != transfer::Kind::kInPlace;
+  });
+  values["transfers"] = json::array();
+  if (transfers) values["transfers"].push_back({{"helpers", transfer_helpers()}});
   values["components"] = std::move(components);
   values["calls"] = std::move(calls);
   values["threads"] = std::to_string(plan.threads);

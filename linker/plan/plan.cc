@@ -50,6 +50,24 @@ InstancePlacement place_instance(const Composition& composition, const Bindings&
   return out;
 }
 
+PlacedTransfer place_route(const Composition& composition, const Route& route,
+                           const place::Solution& solution) {
+  const std::string name = route_name(composition, route);
+  const transfer::Transfer& t = route.transfer;
+  PlacedTransfer out;
+  if (t.buffer_bytes > 0) {
+    out.buffer = solution.buffer(name)->offset;
+    out.group_bytes = group_bytes(t);
+  }
+  for (const transfer::BarrierClaim& claim : t.barriers) {
+    std::vector<int> ids;
+    for (int g = 0; g < t.groups; ++g)
+      ids.push_back(solution.barrier(route_barrier(name, claim.name, g))->id);
+    out.barriers.push_back(std::move(ids));
+  }
+  return out;
+}
+
 /// Arrival counts may read the placement, so they come after the depths are known. Both sides of a ring may
 /// state them; the owner's word counts, else the importer's (check has compared them).
 void fill_arrivals(const Composition& composition, const Bindings& bindings, Plan& plan,
@@ -116,9 +134,9 @@ Outcome<place::Solution> solve_guarded(place::Problem& problem, std::uint64_t li
 
 }  // namespace
 
-Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, const RegisterNeeds& needs,
-                   const RingStages& least) {
-  Outcome<place::Problem> problem = placement_problem(composition, bindings);
+Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, const std::vector<Route>& routes,
+                   const RegisterNeeds& needs, const RingStages& least) {
+  Outcome<place::Problem> problem = placement_problem(composition, bindings, routes);
   if (!problem) return problem.diagnostics;
   for (const auto& [owned, depth] : least) {
     const std::string name = composition.instances[owned.instance].name + "." +
@@ -148,6 +166,7 @@ Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, con
       out.parameter_align = std::max(out.parameter_align, align);
     }
   }
+  for (const Route& route : routes) out.transfers.push_back(place_route(composition, route, *solution));
   fill_arrivals(composition, bindings, out, stages, diagnostics);
   if (has_error(diagnostics)) return diagnostics;
   if (out.guard) {

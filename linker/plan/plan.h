@@ -12,6 +12,7 @@
 #include "linker/place/problem.h"
 #include "linker/place/solution.h"
 #include "linker/plan/guard.h"
+#include "linker/route/route.h"
 
 namespace pipelink {
 
@@ -36,6 +37,14 @@ struct InstancePlacement {
   std::int64_t parameters = 0;      ///< offset into the parameter block
 };
 
+/// Where what a route's transfer claims was placed; empty for a route that claims nothing.
+struct PlacedTransfer {
+  std::int64_t buffer = 0;       ///< offset into shared memory, of the first group's
+  std::int64_t group_bytes = 0;  ///< from one group's to the next
+  /// Hardware ids, [claim of the transfer][group].
+  std::vector<std::vector<int>> barriers;
+};
+
 /// What a guarded link adds.
 struct GuardPlan {
   std::vector<GuardBand> bands;
@@ -48,6 +57,7 @@ struct Plan {
   place::Problem problem;
   place::Solution solution;
   std::vector<InstancePlacement> instances;
+  std::vector<PlacedTransfer> transfers;  ///< parallel to the routes
   std::int64_t shared_bytes = 0;  ///< of the one shared array
   std::int64_t shared_align = 16;
   std::int64_t parameter_bytes = 0;  ///< of the parameter block, at least 1
@@ -68,16 +78,22 @@ Outcome<place::Target> target_of(const std::string& arch, int blocks_per_sm);
 /// that, as far as its contract allows.
 using RegisterNeeds = std::map<std::string, int>;
 
-/// Amounts are evaluated, the problem solved and verified. Errors: L-ARCH, P-EXPRESSION, those of
+/// Amounts are evaluated, what the routes claim is added, the problem solved and verified. Errors: L-ARCH, P-EXPRESSION, those of
 /// place::solve, L-VERIFY.
 /// A ring is no shallower than `least` says.
-Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, const RegisterNeeds& needs = {},
+Outcome<Plan> plan(const Composition& composition, const Bindings& bindings,
+                   const std::vector<Route>& routes = {}, const RegisterNeeds& needs = {},
                    const RingStages& least = {});
+
+/// Bytes from one group's buffer of a route to the next one's, and the name of a barrier that it claims.
+std::int64_t group_bytes(const transfer::Transfer& transfer);
+std::string route_barrier(const std::string& route, const std::string& claim, int group);
 
 /// The depths that were placed, by owner, for expressions that read the placement.
 RingStages ring_stages(const Composition& composition, const Plan& plan);
 
 /// Only the problem: what `pipelink place` would be given.
-Outcome<place::Problem> placement_problem(const Composition& composition, const Bindings& bindings);
+Outcome<place::Problem> placement_problem(const Composition& composition, const Bindings& bindings,
+                                          const std::vector<Route>& routes = {});
 
 }  // namespace pipelink

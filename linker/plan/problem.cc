@@ -128,6 +128,35 @@ void add_rings(place::Problem& problem, const Composition& composition, const Bi
   }
 }
 
+/// What the routes claim lives in the phases in which the tile is handed over.
+void add_routes(place::Problem& problem, const Composition& composition, const std::vector<Route>& routes) {
+  for (const Route& route : routes) {
+    const transfer::Transfer& t = route.transfer;
+    const std::size_t caller = route.callable.importer.instance;
+    const contract::TensorPort& port =
+        composition.contract(route.tensor.importer.instance).tensors[route.tensor.importer.index];
+    const place::Claim of_route{
+        route_name(composition, route), composition.instances[route.tensor.importer.instance].name,
+        port.where,
+        qualified(composition.instances[caller].name,
+                  composition.contract(caller).callables[route.callable.importer.index].phases)};
+    if (t.buffer_bytes > 0) {
+      place::Buffer out;
+      static_cast<place::Claim&>(out) = of_route;
+      out.align = std::max(t.buffer_align, 16);
+      out.bytes = group_bytes(t) * t.groups;
+      problem.buffers.push_back(std::move(out));
+    }
+    for (const transfer::BarrierClaim& barrier : t.barriers)
+      for (int g = 0; g < t.groups; ++g) {
+        place::NamedBarrier out;
+        static_cast<place::Claim&>(out) = of_route;
+        out.name = route_barrier(out.name, barrier.name, g);
+        problem.barriers.push_back(std::move(out));
+      }
+  }
+}
+
 void sort_unique(std::vector<std::string>& list) {
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -217,7 +246,17 @@ Outcome<place::Target> target_of(const std::string& arch, int blocks_per_sm) {
   return d;
 }
 
-Outcome<place::Problem> placement_problem(const Composition& composition, const Bindings& bindings) {
+std::int64_t group_bytes(const transfer::Transfer& transfer) {
+  const std::int64_t align = std::max(transfer.buffer_align, 16);
+  return (transfer.buffer_bytes + align - 1) / align * align;
+}
+
+std::string route_barrier(const std::string& route, const std::string& claim, int group) {
+  return fmt::format("{}.{}[{}]", route, claim, group);
+}
+
+Outcome<place::Problem> placement_problem(const Composition& composition, const Bindings& bindings,
+                                          const std::vector<Route>& routes) {
   Outcome<place::Target> target = target_of(composition.arch, composition.launch.blocks_per_sm);
   if (!target) return target.diagnostics;
   place::Problem problem;
@@ -247,6 +286,7 @@ Outcome<place::Problem> placement_problem(const Composition& composition, const 
     }
     diagnostics.insert(diagnostics.end(), amounts.diagnostics.begin(), amounts.diagnostics.end());
   }
+  add_routes(problem, composition, routes);
   if (!problem.tensor_columns.empty()) {  // where the kernel keeps the address that it is given
     place::Buffer word;
     word.name = kTensorMemoryWord;

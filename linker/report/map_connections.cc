@@ -103,8 +103,14 @@ json route_rows(const MapSource& source) {
     const auto name = [&](PortRef p) {
       return dotted(composition, p.instance, composition.contract(p.instance).tensors[p.index].name);
     };
-    json row = {{"from", name(r.tensor.exporter)}, {"to", name(r.tensor.importer)}, {"route", r.kind}};
-    if (!r.permutation.empty()) row["permutation"] = r.permutation;
+    json row = {{"from", name(r.tensor.exporter)}, {"to", name(r.tensor.importer)}, {"route", transfer::name_of(r.transfer.kind)}};
+    if (r.transfer.kind == transfer::Kind::kRenamed) {
+      // The producer's value v is the consumer's value permutation[v].
+      std::vector<int> permutation(static_cast<std::size_t>(r.request.from.map.values), -1);
+      for (std::size_t v = 0; v < r.transfer.renamed.size(); ++v)
+        if (r.transfer.renamed[v] >= 0) permutation[static_cast<std::size_t>(r.transfer.renamed[v])] = static_cast<int>(v);
+      row["permutation"] = permutation;
+    }
     rows.push_back(std::move(row));
   }
   return rows;

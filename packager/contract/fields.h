@@ -151,6 +151,8 @@ void fields(V& v, T& tensor) {
   v.text("layout", tensor.layout, Need::kRequired);
   v.text("via", tensor.via, Need::kDefaulted);
   v.number("parameter", tensor.parameter, Need::kDefaulted);
+  v.later("proxy", tensor.proxy);
+  v.later("align", tensor.align);
 }
 
 template <class V, Of<Phase> T>

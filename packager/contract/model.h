@@ -162,6 +162,8 @@ struct TensorPort {
   std::string layout;  ///< (thread, value) → linear tile index, row-major, in CuTe's shape:stride notation
   std::string via;     ///< the callable of this component that carries it
   int parameter = 0;   ///< which parameter of that callable
+  std::string proxy;   ///< shared memory: "async" if the consumer reads it through the async proxy, else empty
+  std::int64_t align = 0;  ///< shared memory: bytes; 0: 16
 };
 
 /// A part of a component's time. Order edges within an iteration and to the next one.

@@ -353,6 +353,12 @@ class Validator {
       value("scope", fmt::format("'{}' is none of warp, warpgroup, block", tensor.scope));
     if (const std::int64_t size = tile_size(tensor); size > 0) layout_map(tensor, size, registers);
     carrier(tensor, registers);
+    if (!tensor.proxy.empty() && tensor.proxy != "async")
+      value("proxy", fmt::format("'{}' is not async; left out, the tile is read by ordinary loads", tensor.proxy));
+    if (tensor.align < 0 || tensor.align > kMaxAlign || (tensor.align & (tensor.align - 1)) != 0)
+      value("align", fmt::format("{} is no power of two up to {}", tensor.align, kMaxAlign));
+    if (tensor.space != "shared" && (!tensor.proxy.empty() || tensor.align != 0))
+      value(tensor.align != 0 ? "align" : "proxy", "it is for a tile in shared memory");
   }
 
   /// 0 after a report.

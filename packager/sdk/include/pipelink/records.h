@@ -319,7 +319,11 @@ struct TensorOptions {
   const char* layout = "";          ///< (thread, value) → row-major tile index, CuTe shape:stride
   const char* via = "";             ///< the callable of this component that carries it
   int parameter = 0;                ///< which parameter of that callable, not counting Self
+  const char* proxy = "";  ///< shared memory: "async" if the consumer hands the tile to TMA or the tensor cores
+  int align = 0;           ///< shared memory: bytes to which the consumer wants the tile aligned; 0: 16
   constexpr void write(RecordWriter& w) const {
+    if (*proxy != '\0') w.field("proxy", proxy);
+    if (align != 0) w.field("align", static_cast<long long>(align));
     w.field("element", element);
     tile.write(w, "tile");
     w.field("space", space);

@@ -1,0 +1,45 @@
+// A transfer's steps as straight-line CUDA.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "linker/plan/plan.h"
+#include "linker/route/transfer.h"
+
+namespace pipelink {
+
+/// Where the code stands.
+struct TransferContext {
+  std::string prefix;  ///< of every name that the code declares, e.g. "t0_"
+  int first_warp = 0;  ///< of the role whose threads run it
+  PlacedTransfer placed;
+  bool guarded = false;  ///< named barriers are the guard's
+};
+
+struct TransferText {
+  std::vector<std::string> before, after;  ///< statements around the call of the consumer
+  std::string argument;                    ///< what the consumer is given
+};
+
+/// What carries the tile on one side: an argument or an array, and its type, under the alias that the glue
+/// declares.
+struct Carried {
+  std::string argument, alias;
+  const contract::Type* type = nullptr;
+};
+
+/// The producer calls the consumer. `hands_back`: what the consumer leaves in its registers is the producer's
+/// again, which only renaming can do.
+TransferText transfer_text(const transfer::Transfer& transfer, const TransferContext& context,
+                           const Carried& from, const Carried& to, bool hands_back);
+
+/// The consumer calls the producer: from registers to registers, when the producer returns. The argument is
+/// for the producer.
+TransferText transfer_text_on_return(const transfer::Transfer& transfer, const TransferContext& context,
+                                     const Carried& from, const Carried& to);
+
+/// Device functions that the text of any transfer may use.
+std::string transfer_helpers();
+
+}  // namespace pipelink
