@@ -63,6 +63,11 @@ int Builder::condition(ThreadCondition condition) {
   return static_cast<int>(conditions_.size()) - 1;
 }
 
+int Builder::condition(std::span<const std::int8_t> wanted) {
+  if (std::all_of(wanted.begin(), wanted.end(), [](std::int8_t w) { return w == 1; })) return kAlways;
+  return condition(fit_condition(wanted));
+}
+
 Register Builder::select(int condition, Register yes, Register no) {
   if (yes == no) return yes;
   const auto [at, fresh] = selects_.try_emplace({condition, yes, no}, kNoRegister);
@@ -134,8 +139,9 @@ Register Builder::choose_affine(std::span<const Register> choice) {
   const std::optional<Affine> affine = fit_affine(labels);
   if (!affine) return kNoRegister;
 
-  // labels = constant ^ sum of flip_i where parity(thread & functional_i): the functionals are the reduced rows
-  // of the matrix, so that they depend on it alone, and choices that differ in the constant share stages.
+  // labels = constant ^ sum of flip_i where parity(thread & functional_i): the functionals are the reduced
+  // rows of the matrix, so that they depend on it alone, and choices that differ in the constant share
+  // stages.
   std::vector<std::uint32_t> rows;
   for (int bit = 0; bit < 31; ++bit) {
     std::uint32_t row = 0;
@@ -213,8 +219,8 @@ Register Builder::choose(std::span<const Register> choice) {
   return at->second;
 }
 
-/// The units at `positions` by one permute of two registers, each the same or chosen by thread; kNoRegister if
-/// a thread needs three, or none.
+/// The units at `positions` by one permute of two registers, each the same or chosen by thread; kNoRegister
+/// if a thread needs three, or none.
 Register Builder::compose_pair(std::span<const Unit> word, std::span<const int> positions) {
   const auto k = static_cast<std::size_t>(units());
   const auto threads = static_cast<std::size_t>(threads_);
@@ -243,7 +249,8 @@ Register Builder::compose_pair(std::span<const Unit> word, std::span<const int> 
     std::uint32_t bits = 0;
     bool cares = false;
     for (std::size_t p = 0; p < k; ++p) {
-      const bool wanted = std::find(positions.begin(), positions.end(), static_cast<int>(p)) != positions.end();
+      const bool wanted =
+          std::find(positions.begin(), positions.end(), static_cast<int>(p)) != positions.end();
       const Unit& unit = word[t * k + p];
       if (wanted && unit.reg != kNoRegister) {
         cares = true;
@@ -280,6 +287,14 @@ Register Builder::compose(std::span<const Unit> word) {
   if (low == kNoRegister || high == kNoRegister) return low == kNoRegister ? high : low;
   const std::vector<std::int32_t> selector(static_cast<std::size_t>(threads_), 0x7610);
   return permute(low, high, selector);
+}
+
+Register Builder::compose_same(std::span<const Unit> units) {
+  const auto k = static_cast<std::size_t>(this->units());
+  std::vector<Unit> word(static_cast<std::size_t>(threads_) * k);
+  for (std::size_t t = 0; t < static_cast<std::size_t>(threads_); ++t)
+    for (std::size_t i = 0; i < std::min(k, units.size()); ++i) word[t * k + i] = units[i];
+  return compose(word);
 }
 
 Address Builder::address(std::span<const std::int32_t> bytes, Address::Buffer buffer) {
@@ -330,6 +345,11 @@ Address Builder::address(std::span<const std::int32_t> bytes, Address::Buffer bu
 
 void Builder::finish(Transfer& transfer) && {
   transfer.registers = next_;
+  // A table is as long as the larger role.
+  const auto most = static_cast<std::size_t>(std::max(transfer.threads, transfer.consumer_threads));
+  for (ThreadValue& value : values_)
+    if (value.form == ThreadValue::Form::kTable && value.table.size() < most)
+      value.table.resize(most, value.table.back());
   transfer.values = std::move(values_);
   transfer.conditions = std::move(conditions_);
   transfer.cost.permutes = static_cast<int>(permutes_.size());

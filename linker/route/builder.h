@@ -1,5 +1,5 @@
-// Writes the steps of a transfer. What was written before is not written again: equal steps with equal sources
-// give the same register, so planners may ask for the same thing many times.
+// Writes the steps of a transfer. What was written before is not written again: equal steps with equal
+// sources give the same register, so planners may ask for the same thing many times.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,13 @@ class Builder {
   Builder(int threads, int inputs, int unit_bytes);
 
   int threads() const { return threads_; }
+  /// What follows is done by the consumer's role, of so many threads.
+  void change_role(int threads) { threads_ = threads; }
   int unit_bytes() const { return unit_bytes_; }
   int units() const { return 4 / unit_bytes_; }
 
-  /// Registers whose labels mean something: a choice that is an affine function from the thread to the label is
-  /// written as a network of selects whose stages choices of one kind share. `members[label]` may be
+  /// Registers whose labels mean something: a choice that is an affine function from the thread to the label
+  /// is written as a network of selects whose stages choices of one kind share. `members[label]` may be
   /// kNoRegister. Returns nothing; a register is in the last bank that named it.
   void bank(std::vector<Register> members);
 
@@ -38,6 +40,8 @@ class Builder {
   int value(std::span<const std::int32_t> numbers);
   int value(ThreadValue value);
   int condition(ThreadCondition condition);
+  /// kAlways if all are 1.
+  int condition(std::span<const std::int8_t> wanted);
 
   Register fresh() { return next_++; }
   void add(Step step) { steps_.push_back(std::move(step)); }
@@ -49,11 +53,13 @@ class Builder {
   /// In each thread a word of units()'s; `word[thread * units() + i]` is unit i.
   Register compose(std::span<const Unit> word);
 
+  /// A word that is put together in the same way in all threads.
+  Register compose_same(std::span<const Unit> units);
+
   /// Base address plus an immediate: `bytes` per thread (kAny: free).
   Address address(std::span<const std::int32_t> bytes, Address::Buffer buffer = Address::Buffer::kTransfer);
 
-  /// Moves what was written into `transfer`: registers, values, conditions, steps, counts of permutes, selects
-  /// and shuffles.
+  /// Moves what was written into `transfer`: registers, values, conditions, counts of permutes and selects.
   void finish(Transfer& transfer) &&;
   /// The steps since the last call.
   std::vector<Step> take_steps() { return std::exchange(steps_, {}); }

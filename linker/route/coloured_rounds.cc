@@ -1,5 +1,5 @@
-// Any demand, warp by warp: the words are the edges of a bipartite multigraph from the lanes that hold them to
-// the lanes that demand them, a round is a colour.
+// Any demand, warp by warp: the words are the edges of a bipartite multigraph from the lanes that hold them
+// to the lanes that demand them, a round is a colour.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -36,9 +36,9 @@ std::vector<Edge> edges_of(const Demand& demand, int warp) {
       edges.push_back({w.thread - warp * kLanes, lane, w.item, static_cast<int>(c), -1});
     }
   std::sort(edges.begin(), edges.end());
-  edges.erase(std::unique(edges.begin(), edges.end(),
-                          [](const Edge& a, const Edge& b) { return a.same_word(b); }),
-              edges.end());
+  edges.erase(
+      std::unique(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.same_word(b); }),
+      edges.end());
   std::sort(edges.begin(), edges.end(),
             [](const Edge& a, const Edge& b) { return std::tie(a.column, a.to) < std::tie(b.column, b.to); });
   return edges;
@@ -77,8 +77,8 @@ int by_colouring(std::vector<Edge>& edges) {
   std::array<std::vector<int>, 2> at;
   for (auto& side : at) side.assign(kLanes * width, -1);
   const auto place = [&](int side, int lane, int colour) -> int& {
-    return at[static_cast<std::size_t>(side)][static_cast<std::size_t>(lane) * width +
-                                              static_cast<std::size_t>(colour)];
+    return at[static_cast<std::size_t>(side)]
+             [static_cast<std::size_t>(lane) * width + static_cast<std::size_t>(colour)];
   };
   const auto free = [&](int side, int lane) {
     int colour = 0;
@@ -119,8 +119,8 @@ int by_colouring(std::vector<Edge>& edges) {
 /// word that most others lack of a lane that has not published.
 int by_greed(std::vector<Edge>& edges) {
   std::map<std::pair<int, std::int32_t>, std::size_t> words;
-  std::vector<int> lacked_by;           // word → lanes that lack it
-  std::vector<std::size_t> word_of;     // edge → word
+  std::vector<int> lacked_by;                    // word → lanes that lack it
+  std::vector<std::size_t> word_of;              // edge → word
   std::array<std::vector<int>, kLanes> lacking;  // lane → its edges that have no round yet
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const Edge& edge = edges[i];
@@ -135,9 +135,8 @@ int by_greed(std::vector<Edge>& edges) {
   for (; done < edges.size(); ++round) {
     std::array<std::size_t, kLanes> order{};
     for (std::size_t i = 0; i < kLanes; ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return lacking[a].size() > lacking[b].size();
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return lacking[a].size() > lacking[b].size(); });
     std::array<std::int32_t, kLanes> published;
     published.fill(-1);
     for (const std::size_t to : order) {

@@ -25,9 +25,9 @@ bool vector_of(int bytes, std::size_t registers) {
 /// What one side has: a register file for its threads.
 struct File {
   int threads = 0;
-  std::vector<Symbol> units;  ///< [(register * threads + thread) * k + unit]
-  std::vector<char> set;      ///< registers that were written, in all threads
-  std::set<Register> pending; ///< results of tensor loads that were not waited for
+  std::vector<Symbol> units;   ///< [(register * threads + thread) * k + unit]
+  std::vector<char> set;       ///< registers that were written, in all threads
+  std::set<Register> pending;  ///< results of tensor loads that were not waited for
 };
 
 class Interpreter {
@@ -63,9 +63,7 @@ class Interpreter {
   Symbol symbol_of(std::int32_t element, int part) const {
     return (tile_ * elements_ + element) * parts_ + part;
   }
-  bool of_this_tile(Symbol symbol) const {
-    return symbol >= 0 && symbol / (elements_ * parts_) == tile_;
-  }
+  bool of_this_tile(Symbol symbol) const { return symbol >= 0 && symbol / (elements_ * parts_) == tile_; }
   Symbol* at(Register r, int thread) {
     return &file_->units[(static_cast<std::size_t>(r) * static_cast<std::size_t>(file_->threads) +
                           static_cast<std::size_t>(thread)) *
@@ -204,7 +202,8 @@ std::optional<std::size_t> Interpreter::place(const std::vector<Symbol>& memory,
   const std::int64_t byte = (base ^ address.flip) + address.plus + offset;
   const auto size = static_cast<std::int64_t>(memory.size()) * unit_;
   if (byte < 0 || byte + bytes > size) {
-    fail(fmt::format("thread {} accesses bytes {} to {} of a buffer of {}", thread, byte, byte + bytes, size));
+    fail(
+        fmt::format("thread {} accesses bytes {} to {} of a buffer of {}", thread, byte, byte + bytes, size));
     return std::nullopt;
   }
   if (byte % align != 0) {
@@ -222,8 +221,8 @@ void Interpreter::write(std::vector<Symbol>& memory, std::size_t where, Symbol s
     return fail(fmt::format("thread {} stores at byte {}, where no element belongs", thread,
                             where * static_cast<std::size_t>(unit_)));
   if (of_this_tile(memory[where]) && memory[where] != symbol)
-    return fail(fmt::format("thread {} stores {} over {}", thread, symbol_text(symbol),
-                            symbol_text(memory[where])));
+    return fail(
+        fmt::format("thread {} stores {} over {}", thread, symbol_text(symbol), symbol_text(memory[where])));
   memory[where] = symbol;
 }
 
@@ -282,8 +281,8 @@ bool Interpreter::matrix_rows(const Address& rows, std::size_t count, std::size_
   return true;
 }
 
-// Lane 4i + j holds row i, columns 2j and 2j + 1 of a matrix of 8 x 8 halves; transposed, column i, rows 2j and
-// 2j + 1.
+// Lane 4i + j holds row i, columns 2j and 2j + 1 of a matrix of 8 x 8 halves; transposed, column i, rows 2j
+// and 2j + 1.
 void Interpreter::operator()(const StoreMatrix& s) {
   std::vector<Symbol>* memory = nullptr;
   if (!matrix_rows(s.rows, s.sources.size(), s.sources.size(), true, memory)) return;
@@ -357,8 +356,8 @@ void Interpreter::operator()(const TensorLoad& s) {
       row += t / kLanes % 4 * kLanes + s.lane;
       column += s.column;
       if (row >= map.threads || column < 0 || column >= columns)
-        return fail(fmt::format("thread {} loads lane {} column {} of {} lanes and {} columns", t, row, column,
-                                map.threads, columns));
+        return fail(fmt::format("thread {} loads lane {} column {} of {} lanes and {} columns", t, row,
+                                column, map.threads, columns));
       for (int u = 0; u < k_; ++u) {
         const int unit = column * k_ + u;
         const std::int32_t element = unit / parts_ < map.values ? map(row, unit / parts_) : kNothing;
@@ -459,34 +458,37 @@ std::string Interpreter::shape_fault() const {
   if (transfer_.threads != from.threads || transfer_.consumer_threads != to.threads)
     return fmt::format("the transfer is between {} and {} threads, the tile between {} and {}",
                        transfer_.threads, transfer_.consumer_threads, from.threads, to.threads);
-  if (!request_.two_roles && from.threads != to.threads) return "one call cannot be of two numbers of threads";
-  const int inputs = from.space == Space::kRegisters ? word_count(from.map.values, from.map.element_bytes) : 0;
+  if (!request_.two_roles && from.threads != to.threads)
+    return "one call cannot be of two numbers of threads";
+  const int inputs =
+      from.space == Space::kRegisters ? word_count(from.map.values, from.map.element_bytes) : 0;
   if (transfer_.inputs != inputs || transfer_.registers < inputs)
     return fmt::format("{} input registers of {}, the producer has {} words", transfer_.inputs,
                        transfer_.registers, inputs);
   if (transfer_.registers > 1 << 16) return fmt::format("{} registers", transfer_.registers);
   if (to.space == Space::kRegisters &&
-      transfer_.outputs.size() !=
-          static_cast<std::size_t>(word_count(to.map.values, to.map.element_bytes)))
+      transfer_.outputs.size() != static_cast<std::size_t>(word_count(to.map.values, to.map.element_bytes)))
     return fmt::format("{} outputs", transfer_.outputs.size());
-  if (!transfer_.renamed.empty() &&
-      (to.space != Space::kRegisters || from.space != Space::kRegisters ||
-       transfer_.renamed.size() != static_cast<std::size_t>(to.map.values)))
+  if (!transfer_.renamed.empty() && (to.space != Space::kRegisters || from.space != Space::kRegisters ||
+                                     transfer_.renamed.size() != static_cast<std::size_t>(to.map.values)))
     return fmt::format("{} values are renamed", transfer_.renamed.size());
   if (transfer_.buffer_bytes < 0 || transfer_.buffer_bytes > std::int64_t{1} << 24 ||
       transfer_.buffer_bytes % unit_ != 0)
     return fmt::format("a buffer of {} bytes", transfer_.buffer_bytes);
   const int align = transfer_.buffer_align;
   if (align < 1 || (align & (align - 1)) != 0) return fmt::format("a buffer aligned to {}", align);
-  for (const std::vector<Step>* steps : {&transfer_.steps, &transfer_.after, &transfer_.receive,
-                                         &transfer_.release})
+  for (const std::vector<Step>* steps :
+       {&transfer_.steps, &transfer_.after, &transfer_.receive, &transfer_.release})
     for (const Step& step : *steps) {
       int bytes = 1;
-      if (const auto* store = std::get_if<Store>(&step)) bytes = store->bytes;
-      if (const auto* load = std::get_if<Load>(&step))
-        bytes = load->address.buffer == Address::Buffer::kTransfer ? load->bytes : 1;
-      if (std::holds_alternative<StoreMatrix>(step)) bytes = 16;
-      if (bytes > align) return fmt::format("accesses of {} bytes in a buffer aligned to {}", bytes, align);
+      const Address* address = nullptr;
+      if (const auto* store = std::get_if<Store>(&step)) bytes = store->bytes, address = &store->address;
+      if (const auto* load = std::get_if<Load>(&step)) bytes = load->bytes, address = &load->address;
+      if (const auto* store = std::get_if<StoreMatrix>(&step)) bytes = 16, address = &store->rows;
+      if (const auto* load = std::get_if<LoadMatrix>(&step)) bytes = 16, address = &load->rows;
+      if (address == nullptr) continue;
+      const int given = address->buffer == Address::Buffer::kTransfer ? align : from.align;
+      if (bytes > given) return fmt::format("accesses of {} bytes in a buffer aligned to {}", bytes, given);
     }
   for (const ThreadValue& value : transfer_.values)
     if (value.form == ThreadValue::Form::kTable &&

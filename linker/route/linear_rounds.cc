@@ -1,7 +1,7 @@
-// A demand that is linear over GF(2). In coordinates: thread t demands as column j the item C t + D j of thread
-// A t + B j. If in round k thread t takes column j = F t ^ k, it reads thread (A + B F) t + B k: so rounds are
-// exchanges by XOR with a constant if F solves A + B F = 1, and permutations of the threads if A + B F is
-// invertible. What a thread publishes, and where the word goes, are then linear too.
+// A demand that is linear over GF(2). In coordinates: thread t demands as column j the item C t + D j of
+// thread A t + B j. If in round k thread t takes column j = F t ^ k, it reads thread (A + B F) t + B k: so
+// rounds are exchanges by XOR with a constant if F solves A + B F = 1, and permutations of the threads if A +
+// B F is invertible. What a thread publishes, and where the word goes, are then linear too.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -58,7 +58,7 @@ std::vector<Part> parts_of(const Demand& demand) {
 
 /// One part, in coordinates.
 struct System {
-  int threads = 0;      ///< a power of two: all, or those of a warp if all warps are alike
+  int threads = 0;  ///< a power of two: all, or those of a warp if all warps are alike
   int thread_bits = 0, column_bits = 0;
   std::vector<Vector> a, b;  ///< columns of A and B
 };

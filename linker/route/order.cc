@@ -12,8 +12,8 @@ namespace {
 constexpr int kTiles = 3;
 constexpr int kLanes = 32;
 
-/// Between two steps that order something a thread is in one segment; they are counted from 0. All threads of a
-/// role are in the same one, since all do the same steps.
+/// Between two steps that order something a thread is in one segment; they are counted from 0. All threads of
+/// a role are in the same one, since all do the same steps.
 using Segment = std::int32_t;
 
 /// What the threads of a role do, one after the other; where the other side's accesses lie between the steps.
@@ -29,8 +29,8 @@ struct Role {
   std::vector<Action> actions;
   std::size_t next = 0;
   Segment segment = 0;
-  std::vector<Segment> fences;       ///< segments that a proxy fence ends
-  std::vector<int> arrivals;         ///< at each barrier, so far
+  std::vector<Segment> fences;  ///< segments that a proxy fence ends
+  std::vector<int> arrivals;    ///< at each barrier, so far
   int end() const { return first + threads; }
 };
 
@@ -81,7 +81,9 @@ class Checker {
   bool before(const Access& access, int thread) const;
   bool before(const Access& access, const Role& role) const;
   bool fenced(const Access& access, int thread) const;
-  const Role& role_of(int thread) const { return roles_.size() > 1 && thread >= roles_[1].first ? roles_[1] : roles_[0]; }
+  const Role& role_of(int thread) const {
+    return roles_.size() > 1 && thread >= roles_[1].first ? roles_[1] : roles_[0];
+  }
 
   void access_step(Role& role, const Step& step, int tile);
   void touch(std::vector<Shadow>& memory, std::int64_t byte, int bytes, int thread, bool writes, int tile);
@@ -107,9 +109,10 @@ class Checker {
 
 std::string Checker::text(const Access& access, const char* what) const {
   const Role& role = role_of(access.thread);
-  const std::string who = access.all ? std::string("the call") : fmt::format("thread {}", access.thread - role.first);
+  const std::string who =
+      access.all ? std::string("the call") : fmt::format("thread {}", access.thread - role.first);
   return fmt::format("tile {}: {} by {}{}", access.tile, what, who,
-                     roles_.size() == 1          ? ""
+                     roles_.size() == 1         ? ""
                      : &role == &roles_.front() ? " of the producer"
                                                 : " of the consumer");
 }
@@ -199,7 +202,8 @@ std::string Checker::barrier_fault() const {
     const BarrierClaim& claim = transfer_.barriers[b];
     if (arriving[b] == 0) return fmt::format("barrier {} is claimed and not used", claim.name);
     if (arriving[b] != claim.threads)
-      return fmt::format("barrier {} waits for {} threads, {} arrive", claim.name, claim.threads, arriving[b]);
+      return fmt::format("barrier {} waits for {} threads, {} arrive", claim.name, claim.threads,
+                         arriving[b]);
     if (claim.threads % kLanes != 0)
       return fmt::format("barrier {} counts {} threads, which are no whole warps", claim.name, claim.threads);
   }
@@ -450,9 +454,10 @@ std::string Checker::run() {
   for (const Role& role : roles_)
     if (role.next < role.actions.size()) {
       const Action& action = role.actions[role.next];
-      return fmt::format("tile {}: {} waits for ever at \"{}\"", action.tile,
-                         &role == &roles_.front() ? "the producer" : "the consumer",
-                         action.step == nullptr ? std::string("its start") : text_of(transfer_, *action.step));
+      return fmt::format(
+          "tile {}: {} waits for ever at \"{}\"", action.tile,
+          &role == &roles_.front() ? "the producer" : "the consumer",
+          action.step == nullptr ? std::string("its start") : text_of(transfer_, *action.step));
     }
   return {};
 }

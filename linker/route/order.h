@@ -10,7 +10,8 @@ namespace pipelink::transfer {
 
 /// Follows all threads over three tiles. Happens-before is program order, __syncwarp, and arrivals at a named
 /// barrier before the return of those who wait at it. Empty if
-/// - every barrier gets as many arrivals as it counts, and none for a generation before the last has completed;
+/// - every barrier gets as many arrivals as it counts, and none for a generation before the last has
+/// completed;
 /// - accesses to one byte of which one writes are ordered; and
 /// - a generic write is followed by the writer's proxy fence before an asynchronous read of it.
 /// Else the first fault: "shared byte 128: tile 1: store by thread 3 races with tile 0: load by thread 17".

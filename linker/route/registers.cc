@@ -74,8 +74,8 @@ Attempt plan_renaming(Builder& builder, const Held& from, const TileMap& to) {
     }
     const Register out = builder.compose(word);
     attempt.outputs.push_back(out);
-    whole = whole && (out == kNoRegister ||
-                      std::find(from.words.begin(), from.words.end(), out) != from.words.end());
+    whole = whole &&
+            (out == kNoRegister || std::find(from.words.begin(), from.words.end(), out) != from.words.end());
   }
   const bool same = whole && from.words == attempt.outputs;
   attempt.kind = same ? Kind::kSame : whole ? Kind::kRenamed : Kind::kPermuted;

@@ -1,5 +1,5 @@
-// Which lane publishes what in which round: the schedule of a shuffle. In a round each lane publishes one word
-// and reads the word of one lane of its warp.
+// Which lane publishes what in which round: the schedule of a shuffle. In a round each lane publishes one
+// word and reads the word of one lane of its warp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Within each warp, by shuffles: elements are packed into words, words are scheduled in rounds (rounds.h), and
-// what each lane publishes and where the words go becomes selects and byte permutes.
+// Within each warp, by shuffles: elements are packed into words, words are scheduled in rounds (rounds.h),
+// and what each lane publishes and where the words go becomes selects and byte permutes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,15 +65,17 @@ class Shuffler {
   const TileMap& to_;
   int threads_, k_, parts_;
   int bound_ = 0;
-  bool replicated_ = false;  ///< some element has two holders
+  bool replicated_ = false;      ///< some element has two holders
   std::vector<Column> columns_;  ///< different ones
   std::vector<int> column_of_;   ///< unit of the demand → column; -1: nothing is demanded
 };
 
-/// Who is asked for each unit: the thread itself if it holds it, else the nearest lane (by XOR of the numbers).
+/// Who is asked for each unit: the thread itself if it holds it, else the nearest lane (by XOR of the
+/// numbers).
 std::string Shuffler::find_sources() {
   const TileMap& from = from_.map;
-  // Holders by element: those of element e are numbers first[e] … first[e + 1] - 1, as thread * values + value.
+  // Holders by element: those of element e are numbers first[e] … first[e + 1] - 1, as thread * values +
+  // value.
   const auto elements = static_cast<std::size_t>(std::max(tile_size(from), tile_size(to_)));
   std::vector<std::int32_t> first(elements + 1, 0), holders(from.element.size());
   for (const std::int32_t e : from.element)
@@ -178,8 +180,8 @@ bool Shuffler::pairs_by(int direction, std::vector<int>& partner) const {
   return true;
 }
 
-/// One direction, or two for bytes, in which columns pair up; else each column by itself, in the natural words
-/// of the source.
+/// One direction, or two for bytes, in which columns pair up; else each column by itself, in the natural
+/// words of the source.
 std::optional<Packing> Shuffler::packing() const {
   const auto count = static_cast<int>(columns_.size());
   const int units = from_.map.values * parts_;
@@ -280,8 +282,9 @@ Schedule Shuffler::schedule_of(const Demand& demand) const {
   return coloured;
 }
 
-/// Words packed for each pair of lanes by itself, two units of one natural word first. An item is a recipe: the
-/// source units of the word. `places[column][thread]` is filled with item and position as register and index.
+/// Words packed for each pair of lanes by itself, two units of one natural word first. An item is a recipe:
+/// the source units of the word. `places[column][thread]` is filled with item and position as register and
+/// index.
 Demand Shuffler::loose_demand(std::vector<std::vector<int>>& recipes,
                               std::vector<std::vector<Unit>>& places) const {
   Demand demand;
@@ -313,8 +316,7 @@ Demand Shuffler::loose_demand(std::vector<std::vector<int>>& recipes,
       for (const std::vector<int>& word : words) {
         const auto [at, fresh] = known.try_emplace(word, static_cast<int>(recipes.size()));
         if (fresh) recipes.push_back(word);
-        if (demand.columns.size() == next)
-          demand.columns.emplace_back(static_cast<std::size_t>(threads_));
+        if (demand.columns.size() == next) demand.columns.emplace_back(static_cast<std::size_t>(threads_));
         demand.columns[next][static_cast<std::size_t>(t)] = {thread, at->second};
         for (std::size_t i = 0; i < word.size(); ++i)
           for (const int c : units.at(word[i]))
@@ -377,7 +379,8 @@ Attempt Shuffler::write_packed(const Packing& packing, const Schedule& schedule)
     for (const int r : bank) members.push_back(arrived[static_cast<std::size_t>(r)]);
     builder_.bank(std::move(members));
   }
-  std::vector<std::vector<Unit>> places(columns_.size(), std::vector<Unit>(static_cast<std::size_t>(threads_)));
+  std::vector<std::vector<Unit>> places(columns_.size(),
+                                        std::vector<Unit>(static_cast<std::size_t>(threads_)));
   for (std::size_t w = 0; w < packing.words.size(); ++w) {
     std::vector<Register> choice;
     const Column& first = columns_[static_cast<std::size_t>(packing.words[w].front())];
@@ -396,8 +399,8 @@ Attempt Shuffler::write_packed(const Packing& packing, const Schedule& schedule)
       for (std::size_t t = 0; t < first.size(); ++t) {
         const Source& s = columns_[static_cast<std::size_t>(c)][t];
         if (s.thread >= 0)
-          places[static_cast<std::size_t>(c)][t] = {
-              word, packing.position_of[static_cast<std::size_t>(s.unit)]};
+          places[static_cast<std::size_t>(c)][t] = {word,
+                                                    packing.position_of[static_cast<std::size_t>(s.unit)]};
       }
   }
   Attempt attempt;
@@ -426,7 +429,8 @@ Attempt Shuffler::write_loose(const std::vector<std::vector<int>>& recipes,
     for (const int r : bank) members.push_back(arrived[static_cast<std::size_t>(r)]);
     builder_.bank(std::move(members));
   }
-  std::vector<std::vector<Unit>> where(columns_.size(), std::vector<Unit>(static_cast<std::size_t>(threads_)));
+  std::vector<std::vector<Unit>> where(columns_.size(),
+                                       std::vector<Unit>(static_cast<std::size_t>(threads_)));
   for (std::size_t c = 0; c < columns_.size(); ++c)
     for (std::size_t t = 0; t < static_cast<std::size_t>(threads_); ++t) {
       const Source& s = columns_[c][t];
@@ -463,9 +467,10 @@ std::string Shuffler::effort_fault(const Schedule& schedule, bool any_effort) co
   const auto words = static_cast<int>(std::max(from_.words.size(), schedule.arrival.size()));
   const int selects = effort(schedule);
   if (any_effort || selects <= kMostSelects * words) return {};
-  return fmt::format("{} shuffles would need {} selects of what lanes publish and of what they got: more than {}"
-                     " for each of {} words",
-                     schedule.shuffles(), selects, kMostSelects, words);
+  return fmt::format(
+      "{} shuffles would need {} selects of what lanes publish and of what they got: more than {}"
+      " for each of {} words",
+      schedule.shuffles(), selects, kMostSelects, words);
 }
 
 Attempt Shuffler::write(Cost& cost, bool any_effort) {
@@ -501,8 +506,9 @@ Attempt Shuffler::write(Cost& cost, bool any_effort) {
 Attempt plan_shuffle(Builder& builder, const Held& from, const TileMap& to, Cost& cost, bool any_effort) {
   Attempt attempt;
   if (from.map.threads != to.threads || from.map.element_bytes != to.element_bytes) {
-    attempt.reason = fmt::format("{} threads hold elements of {} bytes, {} threads demand elements of {} bytes",
-                                 from.map.threads, from.map.element_bytes, to.threads, to.element_bytes);
+    attempt.reason =
+        fmt::format("{} threads hold elements of {} bytes, {} threads demand elements of {} bytes",
+                    from.map.threads, from.map.element_bytes, to.threads, to.element_bytes);
     return attempt;
   }
   if (to.threads % kLanes != 0) {

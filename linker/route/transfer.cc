@@ -36,13 +36,11 @@ struct Text {
   const Transfer& transfer;
 
   std::string condition(int index) const {
-    return index == kAlways ? std::string()
-                            : fmt::format(
-                                  " if {}", text_of(transfer.conditions.at(static_cast<std::size_t>(index))));
+    return index == kAlways
+               ? std::string()
+               : fmt::format(" if {}", text_of(transfer.conditions.at(static_cast<std::size_t>(index))));
   }
-  std::string value(int index) const {
-    return text_of(transfer.values.at(static_cast<std::size_t>(index)));
-  }
+  std::string value(int index) const { return text_of(transfer.values.at(static_cast<std::size_t>(index))); }
 
   std::string operator()(const Permute& s) const {
     return fmt::format("{} = permute({}, {}, {})", name(s.result), name(s.low), name(s.high),

@@ -166,7 +166,8 @@ struct AsyncFence {
 enum class TensorShape { k32x32b, k16x64b, k16x128b, k16x256b };
 
 /// tcgen05.ld.sync.aligned.SHAPE.xN.b32 by each warp, from lane 32 * (warp % 4) + `lane` of the producer's
-/// tile on. N follows from the number of results: 1, 1, 2 or 4 registers for each repetition.
+/// tile on. N follows from the number of results: 1, 1, 2 or 4 registers for each repetition. `warp` is the
+/// warp's number in the block: the role begins at a multiple of four.
 struct TensorLoad {
   TensorShape shape = TensorShape::k32x32b;
   std::vector<Register> results;
@@ -231,8 +232,8 @@ struct Transfer {
   int registers = 0;                  ///< registers in all
   std::vector<Register> outputs;      ///< words of the consumer's array; kNoRegister: any content
   std::vector<std::int32_t> renamed;  ///< consumer's value v is the thread's own value renamed[v], in every
-                                      ///< thread (kNothing: any); empty if it is not so. kPermuted, too, can be
-                                      ///< written as these assignments instead of its steps
+                                      ///< thread (kNothing: any); empty if it is not so. kPermuted, too, can
+                                      ///< be written as these assignments instead of its steps
   std::vector<ThreadValue> values;
   std::vector<ThreadCondition> conditions;
 
