@@ -46,13 +46,50 @@ class Grouping {
     find_columns();
   }
 
-  Accesses run(Access::How how) {
-    if (how != Access::How::kVector) take_matrices(how);
+  /// Vectors for what is left.
+  Accesses run() && {
     for (int bytes = std::min(16, limits_.align); bytes >= places_.unit_bytes; bytes /= 2)
       take_vectors(bytes);
     for (const Access& access : out_.list) out_.wavefronts += access.wavefronts;
     out_.instructions += static_cast<int>(out_.list.size());
     return std::move(out_);
+  }
+
+  /// Whether there is any.
+  bool take_matrices(Access::How how) {
+    if (places_.threads % kLanes != 0 || limits_.align < 16) return false;
+    struct Matrix {
+      int low = 0, high = 0;
+      std::vector<std::int32_t> rows;
+    };
+    std::vector<Matrix> found;
+    for (int c = 0; c + 1 < places_.columns; c += 2) {
+      if (used_[static_cast<std::size_t>(c)] || used_[static_cast<std::size_t>(c) + 1]) continue;
+      Matrix matrix{c, c + 1, {}};
+      if (is_matrix(c, c + 1, how, matrix.rows)) found.push_back(std::move(matrix));
+    }
+    for (std::size_t begin = 0; begin < found.size();) {
+      const std::size_t rest = found.size() - begin;
+      const std::size_t count = rest >= 4 ? 4 : rest >= 2 ? 2 : 1;
+      Access access;
+      access.how = how;
+      access.bytes = 16;
+      access.at.assign(static_cast<std::size_t>(places_.threads), kAny);
+      for (std::size_t m = 0; m < count; ++m) {
+        const Matrix& matrix = found[begin + m];
+        access.columns.push_back(matrix.low);
+        access.columns.push_back(matrix.high);
+        used_[static_cast<std::size_t>(matrix.low)] = used_[static_cast<std::size_t>(matrix.high)] = true;
+        for (std::size_t warp = 0; warp < access.at.size(); warp += kLanes) {
+          std::array<std::int32_t, 8> rows{};
+          for (std::size_t r = 0; r < 8; ++r) rows[r] = access.at[warp + m * 8 + r] = matrix.rows[warp + r];
+          access.wavefronts += phase(rows, 4);
+        }
+      }
+      begin += count;
+      out_.list.push_back(std::move(access));
+    }
+    return !found.empty();
   }
 
  private:
@@ -169,41 +206,6 @@ class Grouping {
     return true;
   }
 
-  void take_matrices(Access::How how) {
-    if (places_.unit_bytes != 2 || places_.threads % kLanes != 0 || limits_.align < 16) return;
-    struct Matrix {
-      int low = 0, high = 0;
-      std::vector<std::int32_t> rows;
-    };
-    std::vector<Matrix> found;
-    for (int c = 0; c + 1 < places_.columns; c += 2) {
-      if (used_[static_cast<std::size_t>(c)] || used_[static_cast<std::size_t>(c) + 1]) continue;
-      Matrix matrix{c, c + 1, {}};
-      if (is_matrix(c, c + 1, how, matrix.rows)) found.push_back(std::move(matrix));
-    }
-    for (std::size_t begin = 0; begin < found.size();) {
-      const std::size_t rest = found.size() - begin;
-      const std::size_t count = rest >= 4 ? 4 : rest >= 2 ? 2 : 1;
-      Access access;
-      access.how = how;
-      access.bytes = 16;
-      access.at.assign(static_cast<std::size_t>(places_.threads), kAny);
-      for (std::size_t m = 0; m < count; ++m) {
-        const Matrix& matrix = found[begin + m];
-        access.columns.push_back(matrix.low);
-        access.columns.push_back(matrix.high);
-        used_[static_cast<std::size_t>(matrix.low)] = used_[static_cast<std::size_t>(matrix.high)] = true;
-        for (std::size_t warp = 0; warp < access.at.size(); warp += kLanes) {
-          std::array<std::int32_t, 8> rows{};
-          for (std::size_t r = 0; r < 8; ++r) rows[r] = access.at[warp + m * 8 + r] = matrix.rows[warp + r];
-          access.wavefronts += phase(rows, 4);
-        }
-      }
-      begin += count;
-      out_.list.push_back(std::move(access));
-    }
-  }
-
   const UnitPlaces& places_;
   const AccessLimits& limits_;
   std::vector<bool> used_;
@@ -227,11 +229,13 @@ int wavefront_bound(std::int64_t bytes) {
 }
 
 Accesses plan_accesses(const UnitPlaces& places, const AccessLimits& limits) {
-  Accesses best = Grouping(places, limits).run(Access::How::kVector);
-  if (!limits.matrices) return best;
+  const Grouping start(places, limits);
+  Accesses best = Grouping(start).run();
+  if (!limits.matrices || places.unit_bytes != 2) return best;
   for (const Access::How how : {Access::How::kMatrix, Access::How::kTransposed}) {
-    Grouping grouping(places, limits);
-    Accesses other = grouping.run(how);
+    Grouping grouping(start);
+    if (!grouping.take_matrices(how)) continue;
+    Accesses other = std::move(grouping).run();
     if (std::pair(other.wavefronts, other.instructions) < std::pair(best.wavefronts, best.instructions))
       best = std::move(other);
   }

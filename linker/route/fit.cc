@@ -132,8 +132,18 @@ std::int32_t Affine::operator()(std::uint32_t argument) const {
 
 std::optional<Affine> fit_affine(std::span<const std::int32_t> numbers) {
   const int bits = numbers.size() < 2 ? 0 : std::bit_width(static_cast<unsigned>(numbers.size() - 1));
-  // Where a number is known and the argument has one bit less elsewhere, most calls end at the first
-  // contradiction; unknown 0 is the constant, unknown i + 1 the basis of bit i.
+  if (numbers.size() == std::size_t{1} << bits &&
+      std::find(numbers.begin(), numbers.end(), kAny) == numbers.end()) {
+    // All are known: each follows from one with a bit less.
+    Affine out;
+    out.constant = numbers[0];
+    for (int i = 0; i < bits; ++i) out.basis.push_back(numbers[std::size_t{1} << i] ^ out.constant);
+    for (std::size_t i = 1; i < numbers.size(); ++i)
+      if (numbers[i] != (numbers[i & (i - 1)] ^ out.basis[static_cast<std::size_t>(std::countr_zero(i))]))
+        return std::nullopt;
+    return out;
+  }
+  // Unknown 0 is the constant, unknown i + 1 the basis of bit i.
   Equations equations;
   for (std::size_t i = 0; i < numbers.size(); ++i)
     if (numbers[i] != kAny && !equations.add(static_cast<std::uint32_t>(i << 1 | 1), numbers[i]))
