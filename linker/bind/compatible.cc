@@ -5,6 +5,7 @@
 
 #include "linker/bind/words.h"
 #include "packager/contract/expression.h"
+#include "packager/contract/tensor.h"
 
 namespace pipelink::binding {
 namespace {
@@ -109,10 +110,9 @@ bool carries_tile(const Side& a, const Callable& x, const Side& b, const Callabl
          element_of(x.parameters[parameter].name) == element_of(y.parameters[parameter].name);
 }
 
-std::string tile_text(const std::vector<std::int64_t>& tile) {
-  std::vector<std::string> parts;
-  for (const std::int64_t extent : tile) parts.push_back(std::to_string(extent));
-  return joined(parts, "x");
+/// No extent is an expression.
+bool fixed(const std::vector<contract::Amount>& tile) {
+  return std::all_of(tile.begin(), tile.end(), [](const auto& extent) { return extent.expression.empty(); });
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ std::vector<std::string> signature_faults(const Side& a, const Callable& x, cons
 }
 
 std::string tensor_text(const TensorPort& tensor) {
-  return tensor.element + " " + tile_text(tensor.tile) + " in " + tensor.space + " of a " + tensor.scope;
+  return tensor.element + " " + contract::tile_text(tensor) + " in " + tensor.space + " of a " + tensor.scope;
 }
 
 std::vector<std::string> tensor_faults(const Side& a, const TensorPort& x, const Side& b,
@@ -150,7 +150,8 @@ std::vector<std::string> tensor_faults(const Side& a, const TensorPort& x, const
       faults.push_back(std::string(what) + " is " + p + " in " + a.owner + " and " + q + " in " + b.owner);
   };
   compare("the element", x.element, y.element);
-  compare("the tile", tile_text(x.tile), tile_text(y.tile));
+  if (x.tile.size() != y.tile.size() || (fixed(x.tile) && fixed(y.tile)))
+    compare("the tile", contract::tile_text(x), contract::tile_text(y));
   compare("the scope", x.scope, y.scope);
   return faults;
 }

@@ -27,7 +27,8 @@ std::vector<std::string> signature_faults(const Side& a, const contract::Callabl
 /// "f32 64x256 in registers of a warpgroup"
 std::string tensor_text(const contract::TensorPort& tensor);
 
-/// Each difference in element, tile, space and scope. The layouts are route's to compare.
+/// Each difference in element, tile, space and scope that needs no fact to see. The layouts are route's to
+/// compare.
 std::vector<std::string> tensor_faults(const Side& a, const contract::TensorPort& x, const Side& b,
                                        const contract::TensorPort& y);
 

@@ -18,6 +18,7 @@ Findings find(const Composition& composition, const Bindings& bindings) {
   const Context context(composition, bindings, nullptr);
   Findings findings;
   checking::check_calls(context, findings);
+  checking::check_tensors(context, findings);
   checking::check_rings(context, findings);
   checking::check_counters(context, findings);
   checking::check_grid(context, findings);

@@ -7,9 +7,10 @@
 namespace pipelink {
 
 /// Everything that can be judged before placement, all errors: L-SIGNATURE, L-RING, L-COUNTER, L-SCOPE,
-/// L-CLUSTER, L-GRID, L-LAYOUT (element, tile, space and scope; maps are route's), L-REQUIRE, L-WARPS, L-ODR,
-/// P-VALUE and P-EXPRESSION for amounts, and L-DEADLOCK and L-RATE with every ring as deep as it may be. A
-/// help line that says SET or BIND was tried: with it this error is gone and no other comes.
+/// L-CLUSTER, L-GRID, L-LAYOUT (element, tile, space and scope; maps are route's), P-LAYOUT of what reads
+/// facts of others, L-REQUIRE, L-WARPS, L-ODR, P-VALUE and P-EXPRESSION for amounts, and L-DEADLOCK and
+/// L-RATE with every ring as deep as it may be. A help line that says SET or BIND was tried: with it this
+/// error is gone and no other comes.
 Diagnostics check(const Composition& composition, const Bindings& bindings);
 
 /// Whether check() has nothing to say.

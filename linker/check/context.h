@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "linker/bind/bindings.h"
+#include "linker/bind/compatible.h"
 #include "packager/contract/expression.h"
 
 namespace pipelink::checking {
@@ -37,6 +38,7 @@ class Context {
 
   const std::string& owner(std::size_t instance) const { return composition.instances[instance].name; }
   const contract::Contract& contract(std::size_t instance) const { return composition.contract(instance); }
+  binding::Side side(std::size_t instance) const { return {owner(instance), contract(instance)}; }
   const contract::Scope& scope(std::size_t instance) const { return scopes_[instance]; }
 
   Value evaluate(std::size_t instance, const contract::Amount& amount) const;
@@ -65,8 +67,10 @@ class Context {
   std::vector<contract::Scope> scopes_;
 };
 
-void check_calls(const Context& context, Findings& findings);         ///< L-SIGNATURE, L-LAYOUT
-void check_rings(const Context& context, Findings& findings);         ///< L-RING, L-SCOPE
+void check_calls(const Context& context, Findings& findings);  ///< L-SIGNATURE
+void check_tensors(const Context& context,
+                   Findings& findings);                        ///< L-LAYOUT, P-LAYOUT, P-VALUE, P-EXPRESSION
+void check_rings(const Context& context, Findings& findings);  ///< L-RING, L-SCOPE
 void check_counters(const Context& context, Findings& findings);      ///< L-COUNTER, L-SCOPE
 void check_grid(const Context& context, Findings& findings);          ///< L-CLUSTER, L-GRID
 void check_amounts(const Context& context, Findings& findings);       ///< P-VALUE, P-EXPRESSION, L-FACT-CYCLE
@@ -74,6 +78,9 @@ void check_requirements(const Context& context, Findings& findings);  ///< L-REQ
 void check_block(const Context& context, Findings& findings);         ///< L-WARPS
 void check_packages(const Context& context, Findings& findings);      ///< L-ODR
 void check_threads(const Context& context, Findings& findings);       ///< L-THREADS
+
+/// A BIND of the callable `importer` for every export that would fit but `bound`, to which it is bound.
+std::vector<Proposal> other_exports(const Context& context, PortRef importer, PortRef bound);
 
 /// The greatest depth of every ring that can be computed, by owner.
 RingStages deepest(const Context& context);

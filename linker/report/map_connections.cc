@@ -6,6 +6,8 @@
 #include "linker/protocol/order.h"
 #include "linker/report/map_rows.h"
 #include "packager/contract/expression.h"
+#include "packager/contract/tensor.h"
+#include "packager/layout/text.h"
 
 namespace pipelink {
 namespace {
@@ -87,10 +89,18 @@ json binding_rows(const MapSource& source) {
     const contract::TensorPort& exported =
         composition.contract(b.exporter.instance).tensors[b.exporter.index];
     json out = row("tensor", b, import, exported);
-    out["tile"] = {{"element", import.element}, {"extents", import.tile},
+    const auto resolved = [&](PortRef port, const contract::TensorPort& tensor) {
+      return contract::resolve(tensor, expression_scope(composition, in.bindings, port.instance, {}));
+    };
+    const auto to = resolved(b.importer, import), from = resolved(b.exporter, exported);
+    const auto shown = [](const contract::TensorResolution& of) {
+      return of && of->layout ? layout::to_text(*of->layout) : std::string();
+    };
+    out["tile"] = {{"element", import.element}, {"extents", to ? to->tile : std::vector<std::int64_t>{}},
                    {"space", import.space},     {"scope", import.scope},
-                   {"layout", import.layout},   {"from_layout", exported.layout},
+                   {"layout", shown(to)},       {"from_layout", shown(from)},
                    {"via", import.via},         {"parameter", import.parameter}};
+    if (to && to->replicas != 1) out["tile"]["replicas"] = to->replicas;
     rows.push_back(std::move(out));
   }
   return rows;

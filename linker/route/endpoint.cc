@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "packager/contract/tensor.h"
 #include "packager/contract/type_text.h"
-#include "packager/layout/text.h"
 
 namespace pipelink {
 namespace {
@@ -79,35 +79,33 @@ int scope_threads(const std::string& scope) {
   return scope == "warp" ? 32 : scope == "warpgroup" ? 128 : 0;
 }
 
-ReadEndpoint read_endpoint(const TensorPort& port, const contract::Type& parameter, int threads) {
-  const layout::Result<layout::Layout> layout = layout::parse_layout(port.layout);
-  if (!layout)
-    return {std::nullopt, fmt::format("the layout of {} cannot be read: {}", port.name, layout.error)};
+ReadEndpoint read_endpoint(const TensorPort& port, const contract::Scope& facts,
+                           const contract::Type& parameter, int threads) {
+  const contract::TensorResolution tile = contract::resolve(port, facts);
+  if (!tile)
+    return {std::nullopt, fmt::format("the {} of {} {}: {}", tile.fault.about, port.name, tile.fault.what,
+                                      tile.fault.reason)};
+  if (!tile->layout) return {std::nullopt, fmt::format("{} has no layout", port.name)};
+  const layout::Layout& layout = *tile->layout;
   int bytes = element_bytes(port.element);
   if (std::string fault = type_fault(port, parameter); !fault.empty())
     return {std::nullopt, std::move(fault)};
   if (port.space == "registers") {
-    if (bytes == 0 && parameter.size % layout->values() == 0)
-      bytes = static_cast<int>(parameter.size / layout->values());
-    if (parameter.size != layout->values() * bytes)
+    if (bytes == 0 && parameter.size % layout.values() == 0)
+      bytes = static_cast<int>(parameter.size / layout.values());
+    if (parameter.size != layout.values() * bytes)
       return {std::nullopt,
               fmt::format("{} has {} values of {} bytes in a thread, its parameter {} has {} bytes",
-                          port.name, layout->values(), bytes, parameter.name, parameter.size)};
-    return {transfer::in_registers(tile_map(*layout, bytes)), {}};
+                          port.name, layout.values(), bytes, parameter.name, parameter.size)};
+    return {transfer::in_registers(tile_map(layout, bytes)), {}};
   }
   if (bytes == 0)
     return {std::nullopt, fmt::format("how many bytes an element {} has is not known here", port.element)};
   if (port.space == "tensor_memory")
-    return {transfer::in_tensor_memory(tile_map(*layout, bytes), threads), {}};
-  if (layout->rank() != port.tile.size())
-    return {std::nullopt, fmt::format("the layout of {} has {} modes, its tile {} extents", port.name,
-                                      layout->rank(), port.tile.size())};
-  for (std::size_t mode = 0; mode < port.tile.size(); ++mode)
-    if (layout->size(mode) != port.tile[mode])
-      return {std::nullopt, fmt::format("mode {} of the layout of {} has {} elements, its tile {}", mode,
-                                        port.name, layout->size(mode), port.tile[mode])};
-  return {transfer::in_shared(address_map(*layout, port.tile, bytes), bytes, threads, port.proxy == "async",
-                              port.align != 0 ? static_cast<int>(port.align) : 16),
+    return {transfer::in_tensor_memory(tile_map(layout, bytes), threads), {}};
+  const int align = port.align != 0 ? static_cast<int>(port.align) : 16;
+  return {transfer::in_shared(address_map(layout, tile->tile, bytes), bytes, threads, port.proxy == "async",
+                              align),
           {}};
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "linker/route/endpoint.h"
+#include "packager/contract/expression.h"
 #include "packager/contract/steps.h"
 
 namespace pipelink {
@@ -98,6 +99,13 @@ bool is_const(const contract::Type& type) {
   return type.name.find("const") != std::string::npos;
 }
 
+/// The last extent of a tile; 0: it cannot be computed.
+int columns_of(const TensorPort& port, const contract::Scope& facts) {
+  if (port.tile.empty()) return 0;
+  const contract::Evaluation last = contract::evaluate(port.tile.back(), facts);
+  return last ? static_cast<int>(*last) : 0;
+}
+
 /// Whether the code must know which of the threads it runs in.
 bool knows_threads(const transfer::Transfer& t) {
   return t.buffer_bytes > 0 || !t.barriers.empty() || !t.values.empty() || !t.conditions.empty();
@@ -140,13 +148,17 @@ class Router {
                       "state the scope of those that hold the tile together");
       out.request.groups = all / threads;
     }
-    ReadEndpoint given = read_endpoint(from, has, threads), wanted = read_endpoint(to, wants, threads);
+    const auto facts = [&](PortRef port) {
+      return expression_scope(composition_, bindings_, port.instance, {});
+    };
+    ReadEndpoint given = read_endpoint(from, facts(binding.exporter), has, threads),
+                 wanted = read_endpoint(to, facts(binding.importer), wants, threads);
     if (!given.value || !wanted.value)
       return refuse(binding, !given.value ? given.error : wanted.error,
                     "let layout, tile, element and the parameter's type say the same");
     out.request.from = std::move(*given.value);
     out.request.to = std::move(*wanted.value);
-    out.request.columns = static_cast<int>(to.tile.back());
+    out.request.columns = columns_of(to, facts(binding.importer));
     transfer::Planned planned = transfer::plan_transfer(out.request);
     if (!planned.transfer) {
       std::string reason;

@@ -12,9 +12,9 @@
 namespace pipelink {
 
 struct Route {
-  Binding tensor;     ///< into Bindings::tensors' ports
-  Binding callable;   ///< the call that carries the tile
-  int parameter = 0;  ///< of the callable, not counting Self
+  Binding tensor;               ///< into Bindings::tensors' ports
+  Binding callable;             ///< the call that carries the tile
+  int parameter = 0;            ///< of the callable, not counting Self
   std::optional<PortRef> role;  ///< whose threads hold the tile: (instance, index into its roles); always
                                 ///< there if the transfer depends on the thread
   transfer::Request request;

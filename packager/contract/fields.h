@@ -4,10 +4,10 @@
 // A visitor has the members
 //   text(key, string, Need)   number(key, int or int64, Need)   flag(key, bool)   amount(key, Amount, Need)
 //   stated(key, optional<Amount>)   choice(key, enum)   names(key, record_key, vector<string>)
-//   numbers(key, record_key, vector<int64>)   type(key, Type)   types(key, record_key, vector<Type>)
-//   members(key, record_key, vector<Field>)   packed(key, string): filled by pack, in no record
-//   later(key, int64)   later(key, string)   later(key, record_key, vector<Field>): newer than schema 1,
-//   absent when 0 or empty
+//   numbers(key, record_key, vector<int64>)   amounts(key, record_key, vector<Amount>)   type(key, Type)
+//   types(key, record_key, vector<Type>) members(key, record_key, vector<Field>)   packed(key, string):
+//   filled by pack, in no record later(key, int64)   later(key, string)   later(key, record_key,
+//   vector<Field>): newer than schema 1, absent when 0 or empty
 // where `record_key` is the repeated key of the list's records. Entries are taken as const or not, as the
 // visitor needs.
 #pragma once
@@ -145,10 +145,11 @@ template <class V, Of<TensorPort> T>
 void fields(V& v, T& tensor) {
   v.choice("direction", tensor.direction);
   v.text("element", tensor.element, Need::kRequired);
-  v.numbers("tile", "tile", tensor.tile);
+  v.amounts("tile", "tile", tensor.tile);
   v.text("space", tensor.space, Need::kRequired);
   v.text("scope", tensor.scope, Need::kRequired);
   v.text("layout", tensor.layout, Need::kRequired);
+  v.stated("replicas", tensor.replicas);
   v.text("via", tensor.via, Need::kDefaulted);
   v.number("parameter", tensor.parameter, Need::kDefaulted);
   v.later("proxy", tensor.proxy);

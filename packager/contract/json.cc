@@ -40,6 +40,11 @@ struct JsonWriter {
   void numbers(std::string_view key, std::string_view, const std::vector<std::int64_t>& values) {
     put(key, values);
   }
+  void amounts(std::string_view key, std::string_view, const std::vector<Amount>& values) {
+    Json list = Json::array();
+    for (const Amount& value : values) list.push_back(of(value));
+    put(key, std::move(list));
+  }
   static Json of(const Type& value) {
     return Json{{"name", value.name}, {"size", value.size}, {"align", value.align}};
   }
@@ -144,6 +149,10 @@ class JsonReader {
 
   void numbers(std::string_view key, std::string_view, std::vector<std::int64_t>& values) {
     each(key, [&](const Json& item) { integer(key, item, values.emplace_back()); });
+  }
+
+  void amounts(std::string_view key, std::string_view, std::vector<Amount>& values) {
+    each(key, [&](const Json& item) { read(key, item, values.emplace_back()); });
   }
 
   void type(std::string_view key, Type& value) {

@@ -155,14 +155,18 @@ struct TensorPort {
   std::string name;
   SourceSpan where;
   Direction direction = Direction::kExport;
-  std::string element;             ///< "f32", "bf16", …
-  std::vector<std::int64_t> tile;  ///< extents, e.g. {64, 256}
-  std::string space;               ///< "registers", "shared", "tensor_memory"
-  std::string scope;               ///< who holds it together: "warp", "warpgroup", "block"
-  std::string layout;  ///< (thread, value) → linear tile index, row-major, in CuTe's shape:stride notation
-  std::string via;     ///< the callable of this component that carries it
-  int parameter = 0;   ///< which parameter of that callable
-  std::string proxy;   ///< shared memory: "async" if the consumer reads it through the async proxy, else empty
+  std::string element;       ///< "f32", "bf16", …
+  std::vector<Amount> tile;  ///< extents, e.g. {64, 256}
+  std::string space;         ///< "registers", "shared", "tensor_memory"
+  std::string scope;         ///< who holds it together: "warp", "warpgroup", "block"
+  /// In the notation of packager/layout/text.h, expressions over facts for numbers. Registers: (thread,
+  /// value) → row-major tile index. Tensor memory: (lane, element along the columns) → the same. Shared: a
+  /// coordinate for each extent of the tile → offset in elements.
+  std::string layout;
+  std::optional<Amount> replicas;  ///< how often each element is held; 1 if unstated
+  std::string via;                 ///< the callable of this component that carries it
+  int parameter = 0;               ///< which parameter of that callable
+  std::string proxy;  ///< shared memory: "async" if the consumer reads it through the async proxy, else empty
   std::int64_t align = 0;  ///< shared memory: bytes; 0: 16
 };
 

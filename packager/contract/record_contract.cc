@@ -103,6 +103,13 @@ class RecordReader {
     for (const std::string* value : all(key)) integer(key, *value, values.emplace_back());
   }
 
+  void amounts(std::string_view, std::string_view key, std::vector<Amount>& values) {
+    for (const std::string* value : all(key)) {
+      if (value->empty()) fail(fmt::format("key '{}' has no value", key));
+      values.push_back(amount_from_text(*value));
+    }
+  }
+
   void type(std::string_view key, Type& value) {
     text(key, value.name, Need::kRequired);
     value.name = spelt_type(std::move(value.name));
@@ -216,6 +223,9 @@ struct RecordWriter {
   }
   void numbers(std::string_view, std::string_view key, const std::vector<std::int64_t>& values) {
     for (const std::int64_t value : values) put(key, std::to_string(value));
+  }
+  void amounts(std::string_view, std::string_view key, const std::vector<Amount>& values) {
+    for (const Amount& value : values) put(key, to_text(value));
   }
   void type(std::string_view key, const Type& value) {
     put(key, value.name);

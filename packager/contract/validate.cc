@@ -11,8 +11,8 @@
 #include "packager/contract/expression.h"
 #include "packager/contract/fields.h"
 #include "packager/contract/steps.h"
+#include "packager/contract/tensor.h"
 #include "packager/contract/type_text.h"
-#include "packager/layout/cover.h"
 #include "packager/layout/text.h"
 
 namespace pipelink::contract {
@@ -24,6 +24,7 @@ constexpr std::size_t kMaxEntries = 1024;   // of one kind; bounds the time of e
 constexpr std::int64_t kMaxRepeats = 1024;  // of one step
 constexpr std::int64_t kMaxCluster = 16;
 constexpr std::size_t kSharedScopes = 4;
+constexpr std::size_t kMaxRank = 8;  // of a tile
 constexpr std::int64_t kMinTensorColumns = 32, kMaxTensorColumns = 512;
 
 bool power_of_two(std::int64_t value) {
@@ -77,6 +78,7 @@ class Validator {
               fmt::format("{} is more than {}", list.size(), kMaxEntries));
     });
     if (diagnostics_.size() > before) return std::move(diagnostics_);
+    fixed_ = fixed_facts(contract_);
     entry_lists(contract_, [&](std::string_view, std::string_view kind, const auto& list) {
       names(kind, list);
       for (const auto& entry : list) {
@@ -351,7 +353,13 @@ class Validator {
       value("space", fmt::format("'{}' is none of registers, shared, tensor_memory", tensor.space));
     if (tensor.scope != "warp" && tensor.scope != "warpgroup" && tensor.scope != "block")
       value("scope", fmt::format("'{}' is none of warp, warpgroup, block", tensor.scope));
-    if (const std::int64_t size = tile_size(tensor); size > 0) layout_map(tensor, size, registers);
+    if (tensor.layout.empty() && registers)
+      fail("P-LAYOUT", fmt::format("{} has no layout", entry()),
+           "registers are addressed by thread and value");
+    if (tensor.tile.size() > kMaxRank)
+      value("tile", fmt::format("it has {} extents, {} are allowed", tensor.tile.size(), kMaxRank));
+    else if (tensor_amounts(tensor))
+      tensor_values(tensor);
     carrier(tensor, registers);
     if (!tensor.proxy.empty() && tensor.proxy != "async")
       value("proxy", fmt::format("'{}' is not async; left out, the tile is read by ordinary loads", tensor.proxy));
@@ -361,35 +369,43 @@ class Validator {
       value(tensor.align != 0 ? "align" : "proxy", "it is for a tile in shared memory");
   }
 
-  /// 0 after a report.
-  std::int64_t tile_size(const TensorPort& tensor) {
-    std::int64_t size = tensor.tile.empty() ? 0 : 1;
-    for (const std::int64_t extent : tensor.tile)
-      size = extent < 1 || extent > layout::kMaxSize || size * extent > layout::kMaxSize ? 0 : size * extent;
-    if (size == 0)
-      value("tile", fmt::format("({}) has not between 1 and {} elements", fmt::join(tensor.tile, ", "),
-                                layout::kMaxSize));
-    return size;
+  /// True if every number of the port is one, or an expression whose names the component knows.
+  bool tensor_amounts(const TensorPort& tensor) {
+    bool good = true;
+    const auto expressions = [&](std::string_view what, const std::string& text) {
+      good = expression(what, text) && good;
+      for (const std::string& name : names_of(Amount{0, text}))
+        if (name.ends_with(".stages")) {
+          fail("P-EXPRESSION", fmt::format("{} of {} reads the placement", what, entry()),
+               fmt::format("'{}' is known after placement, and tiles are routed before it", name),
+               "state it by numbers and facts");
+          good = false;
+        }
+    };
+    for (const Amount& extent : tensor.tile)
+      if (!extent.expression.empty()) expressions("tile", extent.expression);
+    if (tensor.replicas && !tensor.replicas->expression.empty())
+      expressions("replicas", tensor.replicas->expression);
+    if (tensor.layout.empty()) return good;
+    const layout::Result<layout::LayoutText> parsed = layout::parse_layout_text(tensor.layout);
+    if (!parsed) {
+      fail("P-LAYOUT", fmt::format("layout of {} cannot be read", entry()),
+           fmt::format("'{}', {}", tensor.layout, parsed.error));
+      return false;
+    }
+    for (const layout::LayoutText::Number& number : parsed->expressions())
+      expressions(fmt::format("column {} of the layout", number.column), number.text);
+    return good;
   }
 
-  void layout_map(const TensorPort& tensor, std::int64_t size, bool registers) {
-    if (tensor.layout.empty()) {
-      if (registers)
-        fail("P-LAYOUT", fmt::format("{} has no layout", entry()),
-             "registers are addressed by thread and value");
-      return;
-    }
-    const layout::Result<layout::Layout> parsed = layout::parse_layout(tensor.layout);
-    if (!parsed)
-      return fail("P-LAYOUT", fmt::format("the layout of {} cannot be read", entry()),
-                  fmt::format("'{}', {}", tensor.layout, parsed.error));
-    const std::int64_t threads = tensor.scope == "warp" ? 32 : tensor.scope == "warpgroup" ? 128 : 0;
-    if (registers && threads != 0 && parsed->threads() != threads)
-      return fail("P-LAYOUT", fmt::format("the layout of {} is not for a {}", entry(), tensor.scope),
-                  fmt::format("its first mode has {} threads, a {} has {}", parsed->threads(), tensor.scope,
-                              threads));
-    if (const std::string fault = layout::cover_fault(*parsed, size); !fault.empty())
-      fail("P-LAYOUT", fmt::format("the layout of {} does not cover its tile exactly once", entry()), fault);
+  /// What facts of others or of the composition change is judged when they are known.
+  void tensor_values(const TensorPort& tensor) {
+    for (const std::string& name : names_of(tensor))
+      if (!fixed_.contains(name)) return;
+    const TensorResolution resolved = resolve(tensor, fixed_);
+    if (resolved) return;
+    const TensorFault& fault = resolved.fault;
+    fail(fault.clause, fmt::format("{} of {} {}", fault.about, entry(), fault.what), fault.reason);
   }
 
   void carrier(const TensorPort& tensor, bool registers) {
@@ -666,6 +682,7 @@ class Validator {
   }
 
   const Contract& contract_;
+  Scope fixed_;  ///< facts whose values no composition changes
   Diagnostics diagnostics_;
   std::set<std::string> visible_, not_integer_, phases_;
   std::string_view kind_;

@@ -336,7 +336,7 @@ Result<Layout> LayoutText::evaluate(const Evaluator& evaluator) const {
     } else {
       Result<Layout> next = maker.make(factor);
       if (!maker.fault.empty()) return Result<Layout>::fault(std::move(maker.fault));
-      made = next && i + 1 < factors.size() ? composition(*next, *made) : std::move(next);
+      made = next && i + 1 < factors.size() ? composition(*next, *made) : next;
     }
     if (!made) return Result<Layout>::fault(at_column(factor.column, made.error));
   }

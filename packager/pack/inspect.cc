@@ -8,6 +8,8 @@
 #include "packager/contract/expression.h"
 #include "packager/contract/fields.h"
 #include "packager/contract/json.h"
+#include "packager/contract/tensor.h"
+#include "packager/layout/text.h"
 #include "packager/pack/pack.h"
 
 namespace pipelink {
@@ -117,14 +119,26 @@ std::vector<std::string> row(const Requirement& requirement) {
   return {requirement.name, requirement.expression};
 }
 
-std::vector<std::string> row(const TensorPort& tensor) {
+/// Of a map by name, or one that reads facts, also what it comes to, if no composition changes that.
+std::string layout_text(const TensorPort& tensor, const Scope& fixed) {
+  const layout::Result<layout::LayoutText> parsed = layout::parse_layout_text(tensor.layout);
+  if (!parsed || (!parsed->derived() && parsed->expressions().empty())) return tensor.layout;
+  const layout::Result<layout::Layout> map = layout_of(tensor, fixed);
+  return map ? fmt::format("{} = {}", tensor.layout, layout::to_text(*map)) : tensor.layout;
+}
+
+std::vector<std::string> row(const TensorPort& tensor, const Scope& fixed) {
+  std::vector<std::string> extents;
+  for (const Amount& extent : tensor.tile) extents.push_back(to_text(extent));
   return {
       std::string(enum_name(tensor.direction)),
       tensor.name,
-      fmt::format("{} {}", tensor.element, fmt::join(tensor.tile, " x ")),
+      fmt::format("{} {}", tensor.element, fmt::join(extents, " x ")),
       fmt::format("in {} of a {}", tensor.space, tensor.scope),
       tensor.via.empty() ? std::string() : fmt::format("by parameter {} of {}", tensor.parameter, tensor.via),
-      tensor.layout};
+      tensor.replicas
+          ? fmt::format("{}, each element {} times", layout_text(tensor, fixed), to_text(*tensor.replicas))
+          : layout_text(tensor, fixed)};
 }
 
 std::vector<std::string> row(const Phase& phase) {
@@ -202,10 +216,15 @@ std::string inspect_text(const Package& package) {
   if (!package.file.empty())
     out += fmt::format("{}, package format {}, sha256 {}\n", package.file, package.manifest.format,
                        package.sha256);
+  const Scope fixed = fixed_facts(contract);
   entry_lists(contract, [&](std::string_view key, std::string_view, const auto& list) {
     Table table{title_of(key), {}};
     for (const auto& entry : list) {
-      std::vector<std::string> cells = row(entry);
+      std::vector<std::string> cells;
+      if constexpr (requires { row(entry, fixed); })
+        cells = row(entry, fixed);
+      else
+        cells = row(entry);
       cells.push_back(position(entry.where));
       table.add(std::move(cells));
     }

@@ -89,7 +89,7 @@ Component& Component::tensor(Direction direction, const std::string& name, const
   t.where = where;
   t.direction = direction;
   t.element = element;
-  t.tile = {64, 2};
+  t.tile = {number(64), number(2)};
   t.space = "registers";
   t.scope = "warpgroup";
   t.layout = "128:1";

@@ -75,7 +75,7 @@ TEST_CASE("L-LAYOUT: element, tile, space and scope") {
                           .callable(kOut, "f", {"float (&)[4]"})
                           .tensor(kIn, "in", "f", 0, "bf16")
                           .change([](Contract& c) {
-                            c.tensors[0].tile = {64, 4};
+                            c.tensors[0].tile = {number(64), number(4)};
                             c.tensors[0].space = "shared";
                             c.tensors[0].scope = "block";
                           });
@@ -89,6 +89,65 @@ TEST_CASE("L-LAYOUT: element, tile, space and scope") {
             the scope is block in b and warpgroup in gemm
   = help: use one element, tile, space and scope in b and gemm; generated code converts nothing
 )");
+}
+
+TEST_CASE("tensors by facts: of others, and set by the composition") {
+  const Component a = gemm()
+                          .settable("tile_m", 64, {64, 128, 256})
+                          .callable(kIn, "f", {"float (&)[4]"})
+                          .tensor(kOut, "acc", "f")
+                          .change([](Contract& c) {
+                            c.tensors[0].tile = {expression("tile_m"), number(2)};
+                            c.tensors[0].layout = "(128,tile_m / 64):(1,128)";
+                          });
+  const Component b = Component("b")
+                          .callable(kOut, "f", {"float (&)[4]"})
+                          .reads("tile_m")
+                          .tensor(kIn, "in", "f")
+                          .change([](Contract& c) {
+                            c.tensors[0].tile = {expression("tile_m"), number(2)};
+                            c.tensors[0].layout = "(128,tile_m/64):(1,128)";
+                          });
+  const std::vector<Use> uses = {{a, ""}, {b, ""}};
+  CHECK(messages(compose(uses)).empty());
+  CHECK(messages(compose(uses, {{}, {{"gemm.tile_m", "256"}}})).empty());
+
+  const Component wrong = Component("b")
+                              .callable(kOut, "f", {"float (&)[4]"})
+                              .reads("tile_m")
+                              .tensor(kIn, "in", "f")
+                              .change([](Contract& c) {
+                                c.tensors[0].tile = {expression("tile_m"), number(2)};
+                                c.tensors[0].layout = "(128,tile_m/64):(1,64)";
+                              });
+  CHECK(messages(compose({{a, ""}, {wrong, ""}}, {{}, {{"gemm.tile_m", "128"}}})) ==
+        R"(error[P-LAYOUT]: layout of the tensor `b.in` does not cover its tile exactly once
+  b: states `in` as tile_mx2 with the layout `(128,tile_m/64):(1,64)` (b.cu:3)
+  gemm: `tile_m` is 128, set by the composition (gemm.cu:2)
+  = reason: tile element 64 is held twice, by thread 0 value 1 and thread 64 value 0 with tile_m = 128
+  = help: SET gemm.tile_m=64
+)");
+
+  const Component fixed = Component("b").callable(kOut, "f", {"float (&)[4]"}).tensor(kIn, "in", "f");
+  CHECK(messages(compose({{a, ""}, {fixed, ""}})).empty());
+  CHECK(messages(compose({{a, ""}, {fixed, ""}}, {{}, {{"gemm.tile_m", "128"}}})) ==
+        R"(error[L-LAYOUT]: the tensor `b.in` is not what `gemm.acc` gives
+  b: imports `in`, f32 64x2 in registers of a warpgroup (b.cu:2)
+  gemm: exports `acc`, f32 tile_mx2 in registers of a warpgroup (gemm.cu:4)
+  gemm: `tile_m` is 128, set by the composition (gemm.cu:2)
+  = reason: the tile is 64x2 in b and 128x2 in gemm
+  = help: SET gemm.tile_m=64
+)");
+
+  const Component late = gemm()
+                             .ring(kOut, "operands", kConsumer)
+                             .fact("depth", expression("operands.stages"))
+                             .callable(kIn, "f", {"float (&)[4]"})
+                             .tensor(kOut, "acc", "f")
+                             .change([](Contract& c) { c.tensors[0].replicas = expression("depth"); });
+  const std::string said = messages(compose({{late, ""}, {fixed, ""}, {loader(number(1024)), ""}}));
+  CAPTURE(said);
+  CHECK(said.find("layout of the tensor `gemm.acc` reads the placement") != std::string::npos);
 }
 
 TEST_CASE("L-RING: two consumers") {

@@ -49,7 +49,7 @@ void add_code(contract::Contract& c) {
   mask.parameters = {{"float (&)[128]", 512, 4}};
   TensorPort& acc = add(c.tensors, "acc", 90);
   acc.element = "f32";
-  acc.tile = {64, 256};
+  acc.tile = {Amount{64, ""}, Amount{256, ""}};
   acc.space = "registers";
   acc.scope = "warpgroup";
   acc.layout = "((4,8,4),(2,2,32)):((2,256,4096),(1,2048,8))";

@@ -69,6 +69,22 @@ TEST_CASE("round trip") {
   CHECK(to_json(*from_json(to_json(empty), "x")) == to_json(empty));
 }
 
+TEST_CASE("tensors: numbers stay numbers, expressions are text, a replication of one is not said") {
+  Contract contract = test::sample_contract();
+  const std::string text = to_json(contract);
+  CHECK(text.find("\"tile\": [\n        64,\n        256\n      ]") != std::string::npos);
+  CHECK(text.find("replicas") == std::string::npos);
+  contract.tensors[0].tile[0] = Amount{0, "tile_m"};
+  contract.tensors[0].replicas = Amount{4, ""};
+  const std::string changed_text = to_json(contract);
+  CHECK(changed_text.find("\"tile\": [\n        \"tile_m\",\n        256\n      ]") != std::string::npos);
+  const Outcome<Contract> read = from_json(changed_text, "contract.json");
+  REQUIRE(read);
+  CHECK(read->tensors[0].tile == contract.tensors[0].tile);
+  CHECK(read->tensors[0].replicas == contract.tensors[0].replicas);
+  CHECK(to_json(*read) == changed_text);
+}
+
 TEST_CASE("form") {
   CHECK(to_json(test::sample_contract())
             .starts_with("{\n  \"schema\": 1,\n  \"component\": \"demo\",\n  \"version\": \"1.2.0\",\n"

@@ -169,10 +169,12 @@ TEST_CASE("what the authoring headers write is read") {
   CHECK(memory.live == std::vector<std::string>{"load"});
   detail::TensorOptions tensor;
   tensor.element = "f32";
-  tensor.tile = {64, 256};
+  tensor.tile = {64, "tile_n"};
   tensor.layout = "(1,2):(3,4)";
+  tensor.replicas = "group";
   const TensorPort port = accepted(written("tensor", tensor), "export").tensors[0];
-  CHECK(port.tile == std::vector<std::int64_t>{64, 256});
+  CHECK(port.tile == std::vector<Amount>{Amount{64, ""}, Amount{0, "tile_n"}});
+  CHECK(*port.replicas == Amount{0, "group"});
   CHECK(port.scope == "warpgroup");
   const Mbarriers free = accepted(written("mbarriers", detail::MbarriersOptions{2, 1, 1})).mbarriers[0];
   CHECK(free.first_parity == 1);

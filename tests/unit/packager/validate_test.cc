@@ -49,7 +49,7 @@ TEST_CASE("whole messages") {
         "error[P-VALUE]: the roles have 36 warps together\n  demo: role consumer: 24 warps (demo.cu:10)\n"
         "  demo: role producer: 12 warps (demo.cu:20)\n  = reason: a block has at most 32 warps\n");
   CHECK(messages([](Contract& c) { c.tensors[0].layout = "((4,8,4),(2,2,32)):((2,256,4096),(1,2048,4))"; }) ==
-        "error[P-LAYOUT]: the layout of tensor acc does not cover its tile exactly once\n  demo: tensor acc "
+        "error[P-LAYOUT]: layout of tensor acc does not cover its tile exactly once\n  demo: tensor acc "
         "(demo.cu:90)\n"
         "  = reason: tile element 4 is held twice, by thread 0 value 4 and thread 2 value 0\n");
   CHECK(messages([](Contract& c) { c.buffers[0].bytes.expression = "tile_m * (group"; }) ==
@@ -214,18 +214,17 @@ TEST_CASE("facts") {
 
 TEST_CASE("tensors") {
   CHECK(only([](Contract& c) { c.tensors[0].space = "cloud"; }).starts_with("P-VALUE space of tensor acc"));
-  CHECK(
-      only([](Contract& c) { c.tensors[0].scope = "warp"; }) ==
-      "P-LAYOUT the layout of tensor acc is not for a warp | its first mode has 128 threads, a warp has 32");
+  CHECK(only([](Contract& c) { c.tensors[0].scope = "warp"; }) ==
+        "P-LAYOUT layout of tensor acc is not for a warp | its first mode has 128 threads, a warp has 32");
   CHECK(only([](Contract& c) { c.tensors[0].layout = ""; }) ==
         "P-LAYOUT tensor acc has no layout | registers are addressed by thread and value");
   CHECK(only([](Contract& c) { c.tensors[0].layout = "(128"; }) ==
-        "P-LAYOUT the layout of tensor acc cannot be read | '(128', column 5: expected ')'");
+        "P-LAYOUT layout of tensor acc cannot be read | '(128', column 5: expected ')'");
   CHECK(only([](Contract& c) {
-          c.tensors[0].tile = {64, 0};
+          c.tensors[0].tile = {Amount{64, ""}, Amount{0, ""}};
         }) == "P-VALUE tile of tensor acc is out of range | (64, 0) has not between 1 and 4194304 elements");
   CHECK(only([](Contract& c) {
-          c.tensors[0].tile = {std::int64_t{1} << 40, std::int64_t{1} << 40};
+          c.tensors[0].tile.assign(2, Amount{std::int64_t{1} << 40, ""});
         }).starts_with("P-VALUE tile of tensor acc"));
   CHECK(only([](Contract& c) { c.tensors[0].via = "nobody"; }) ==
         "P-VALUE tensor acc is carried by the unknown callable 'nobody' | ");
@@ -234,6 +233,94 @@ TEST_CASE("tensors") {
   CHECK(only([](Contract& c) { c.tensors[0].parameter = 1; }) ==
         "P-VALUE parameter of tensor acc is out of range | callable 'mask' has 1 parameters, numbered from "
         "0; 1 is none of them");
+}
+
+TEST_CASE("tensors by facts") {
+  // tile_m is fixed and owned, 64: judged here. group can be set: judged when it is known.
+  CHECK(messages([](Contract& c) {
+          c.tensors[0].tile = {Amount{0, "tile_m"}, Amount{256, ""}};
+          c.tensors[0].layout = "wgmma_accumulator(tile_m,4*tile_m)";
+        }) == "");
+  CHECK(
+      only([](Contract& c) {
+        c.tensors[0].tile = {Amount{0, "tile_m"}, Amount{256, ""}};
+        c.tensors[0].layout = "wgmma_accumulator(tile_m,2*tile_m)";
+      }) ==
+      "P-LAYOUT layout of tensor acc does not cover its tile exactly once | the layout has 128 threads x 64 "
+      "values = 8192 elements, the tile has 16384");
+  CHECK(messages([](Contract& c) { c.tensors[0].layout = "wgmma_accumulator(64,group)"; }) == "");
+  CHECK(only([](Contract& c) { c.tensors[0].layout = "wgmma_accumulator(64,grup)"; }) ==
+        "P-EXPRESSION column 22 of the layout of tensor acc uses the unknown name 'grup' | known are group, "
+        "interleave, operands.stages, pages.stages, scale, tile_m");
+  CHECK(
+      only([](Contract& c) { c.tensors[0].layout = "wgmma_accumulator(64,4*)"; }) ==
+      "P-EXPRESSION column 22 of the layout of tensor acc is not an expression | '4*', column 3: expected a "
+      "value, found the end");
+  CHECK(only([](Contract& c) {
+          c.tensors[0].tile[1] = Amount{0, "operands.stages"};
+        }) ==
+        "P-EXPRESSION tile of tensor acc reads the placement | 'operands.stages' is known after placement, "
+        "and tiles "
+        "are routed before it");
+  CHECK(only([](Contract& c) {
+          c.tensors[0].tile[1] = Amount{0, "tile_m - 64"};
+        }) == "P-VALUE tile of tensor acc is out of range | (64, 0) has not between 1 and 4194304 elements");
+  CHECK(only([](Contract& c) {
+          c.tensors[0].tile[1] = Amount{0, "tile_m / 0"};
+        }) == "P-EXPRESSION tile of tensor acc cannot be evaluated | 'tile_m / 0': division by zero");
+  CHECK(only([](Contract& c) { c.tensors[0].layout = "(128,tile_m-64):(1,1)"; }) ==
+        "P-LAYOUT layout of tensor acc cannot be read | '(128,tile_m-64):(1,1)', column 6: an extent is at "
+        "least 1, "
+        "'tile_m-64' is 0");
+  CHECK(only([](Contract& c) {
+          c.tensors[0].tile.assign(9, Amount{1, ""});
+        }).starts_with("P-VALUE tile of tensor acc is out of range | it has 9 extents, 8 are allowed"));
+}
+
+TEST_CASE("replication is stated") {
+  const auto rows = [](Contract& c, std::int64_t replicas) {
+    c.tensors[0].tile = {Amount{64, ""}};
+    c.tensors[0].layout = "((4,8,4),2):((0,1,16),8)";
+    if (replicas != 0) c.tensors[0].replicas = Amount{replicas, ""};
+  };
+  CHECK(messages([&](Contract& c) { rows(c, 4); }) == "");
+  CHECK(only([&](Contract& c) { rows(c, 0); }) ==
+        "P-LAYOUT layout of tensor acc does not cover its tile exactly once | the layout has 128 threads x 2 "
+        "values = "
+        "256 elements, the tile has 64");
+  CHECK(only([&](Contract& c) { rows(c, 2); }) ==
+        "P-LAYOUT layout of tensor acc does not hold each element of its tile as often as is stated | the "
+        "layout has "
+        "128 threads x 2 values = 256 elements, the tile has 64, each held twice");
+  CHECK(only([&](Contract& c) { rows(c, -1); }) ==
+        "P-VALUE replicas of tensor acc is out of range | -1 is not between 1 and 4194304");
+}
+
+TEST_CASE("tiles in memory") {
+  const auto shared = [](Contract& c, const char* layout) {
+    c.tensors[0].space = "shared";
+    c.tensors[0].layout = layout;
+  };
+  CHECK(messages([&](Contract& c) { shared(c, "Sw<3,3,3> o (64,(64,4)):(64,(1,4096))"); }) == "");
+  CHECK(messages([&](Contract& c) { shared(c, "row_major(64,256,264)"); }) == "");
+  CHECK(
+      only([&](Contract& c) { shared(c, "row_major(256,64)"); }) ==
+      "P-LAYOUT layout of tensor acc does not give each element a place of its own | its modes have 256 x 64 "
+      "elements, the tile is 64 x 256");
+  CHECK(only([&](Contract& c) { shared(c, "(64,256):(128,1)"); }) ==
+        "P-LAYOUT layout of tensor acc does not give each element a place of its own | (1, 0) and (0, 128) "
+        "are both "
+        "at 128");
+  CHECK(only([&](Contract& c) {
+          shared(c, "row_major(64,256)");
+          c.tensors[0].replicas = Amount{2, ""};
+        }) ==
+        "P-VALUE replicas of tensor acc is stated of a tile in shared memory | 2: each element has one place "
+        "there");
+  CHECK(messages([&](Contract& c) {
+          c.tensors[0].space = "tensor_memory";
+          c.tensors[0].layout = "(64,256):(256,1)";
+        }) == "");
 }
 
 TEST_CASE("lists have a bound, whatever their entries say") {

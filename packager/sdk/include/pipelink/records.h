@@ -108,6 +108,19 @@ struct Integers {
   }
 };
 
+/// Numbers, or expressions over facts, in any mixture: {64, "tile_n"}.
+struct Amounts {
+  Amount values[8] = {};
+  int count = 0;
+  constexpr Amounts() = default;
+  constexpr Amounts(std::initializer_list<Amount> list) {  // NOLINT
+    for (const Amount& v : list) values[count++] = v;
+  }
+  constexpr void write(RecordWriter& w, const char* key) const {
+    for (int i = 0; i < count; ++i) values[i].write(w, key);
+  }
+};
+
 struct Range {
   Amount min, max;
 };
@@ -313,14 +326,15 @@ struct SettableOptions {
 
 struct TensorOptions {
   const char* element = "";         ///< "f32", "bf16", …
-  Integers tile;                    ///< extents, row-major
+  Amounts tile;                     ///< extents, row-major; numbers, or expressions over facts
   const char* space = "registers";  ///< where the elements are: registers, shared, tensor_memory
   const char* scope = "warpgroup";  ///< whose threads hold the tile: warp, warpgroup, block
-  const char* layout = "";          ///< (thread, value) → row-major tile index, CuTe shape:stride
-  const char* via = "";             ///< the callable of this component that carries it
-  int parameter = 0;                ///< which parameter of that callable, not counting Self
-  const char* proxy = "";  ///< shared memory: "async" if the consumer hands the tile to TMA or the tensor cores
-  int align = 0;           ///< shared memory: bytes to which the consumer wants the tile aligned; 0: 16
+  const char* layout = "";  ///< (thread, value) → row-major tile index, CuTe shape:stride or a map's name
+  Amount replicas;          ///< how many threads hold each element, if not one
+  const char* via = "";     ///< the callable of this component that carries it
+  int parameter = 0;        ///< which parameter of that callable, not counting Self
+  const char* proxy = "";   ///< shared memory: "async" if the consumer gives the tile to TMA or tensor cores
+  int align = 0;            ///< shared memory: bytes to which the consumer wants it aligned; 0: 16
   constexpr void write(RecordWriter& w) const {
     if (*proxy != '\0') w.field("proxy", proxy);
     if (align != 0) w.field("align", static_cast<long long>(align));
@@ -329,6 +343,7 @@ struct TensorOptions {
     w.field("space", space);
     w.field("scope", scope);
     w.field("layout", layout);
+    replicas.write(w, "replicas");
     w.field("via", via);
     w.field("parameter", static_cast<long long>(parameter));
   }
