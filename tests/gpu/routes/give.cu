@@ -9,8 +9,10 @@ namespace PIPELINK_COMPONENT {
 PIPELINK_PARAMETERS(routes::Parameters, "routes.h", in, held, out, tiles);
 
 /// The tile, its number, and where its elements are to go.
-PIPELINK_IMPORT(take, void, pipelink::Self self, const VALUE (&tile)[VALUES], unsigned number, unsigned char* out);
-PIPELINK_EXPORT_TENSOR(tile, .element = ELEMENT, .tile = {64, 64}, .layout = LAYOUT, .via = "take", .parameter = 0);
+PIPELINK_IMPORT(take, void, pipelink::Self self, const VALUE (&tile)[VALUES], unsigned number,
+                unsigned char* out);
+PIPELINK_EXPORT_TENSOR(tile, .element = ELEMENT, .tile = {64, 64}, .layout = LAYOUT, .via = "take",
+                       .parameter = 0);
 
 PIPELINK_ROLE(hold, .warps = WARPS, .registers = {24, 240})(pipelink::Self self) {
   const routes::Parameters& p = parameters(self);

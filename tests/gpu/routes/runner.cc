@@ -19,8 +19,8 @@
 namespace {
 
 constexpr int kSkipped = 77;
-constexpr std::size_t kTile = 64 * 64,
-                      kTiles = 1201;  // several for each warpgroup of the device, and no multiple
+constexpr std::size_t kTile = 64 * 64;
+constexpr std::size_t kMostTiles = 1201;  // several for each warpgroup of the device, and no multiple
 
 struct Pair {
   std::string name, give, take;
@@ -52,12 +52,13 @@ std::vector<Pair> pairs(const std::string& folder) {
 /// Device memory that all pairs share.
 struct Memory {
   runner::Device device{nullptr};
-  std::uint64_t in = device.allocate(kTiles * kTile * 8), out = device.allocate(kTiles * kTile * 8),
+  std::uint64_t in = device.allocate(kMostTiles * kTile * 8), out = device.allocate(kMostTiles * kTile * 8),
                 held = device.allocate(kTile * 4);
 };
 
 /// What is wrong, or nothing.
-std::string run(const std::string& folder, const Pair& pair, Memory& memory, std::mt19937_64& random) {
+std::string run(const std::string& folder, const Pair& pair, std::size_t tiles, Memory& memory,
+                std::mt19937_64& random) {
   const std::string cubin = read(folder + "/" + pair.name + ".cubin"),
                     launch = read(folder + "/" + pair.name + ".launch");
   const pipelink::Image image{"sm_90a", cubin.data(), cubin.size(), launch};
@@ -65,7 +66,7 @@ std::string run(const std::string& folder, const Pair& pair, Memory& memory, std
   if (!kernel) return kernel.error().message;
   const std::vector<std::int32_t> held = table(folder + "/" + pair.give + ".table"),
                                   wanted = table(folder + "/" + pair.take + ".table");
-  std::string in(kTiles * kTile * pair.bytes, '\0'), out(in.size(), '\0');
+  std::string in(tiles * kTile * pair.bytes, '\0'), out(in.size(), '\0');
   for (std::size_t i = 0; i < in.size(); i += 8) {
     const std::uint64_t word = random();
     std::memcpy(in.data() + i, &word, 8);
@@ -73,16 +74,16 @@ std::string run(const std::string& folder, const Pair& pair, Memory& memory, std
   memory.device.write(memory.in, in.data(), in.size());
   memory.device.write(memory.held, held.data(), held.size() * 4);
   memory.device.set(memory.out, 0xa5, out.size());
-  const routes::Parameters parameters{reinterpret_cast<const unsigned char*>(memory.in),
-                                      reinterpret_cast<const int*>(memory.held),
-                                      reinterpret_cast<unsigned char*>(memory.out), kTiles};
+  const routes::Parameters parameters{
+      reinterpret_cast<const unsigned char*>(memory.in), reinterpret_cast<const int*>(memory.held),
+      reinterpret_cast<unsigned char*>(memory.out), static_cast<unsigned>(tiles)};
   const pipelink::Argument argument{pair.give, &parameters, sizeof parameters};
   const auto session = kernel->open({&argument, 1});
   if (!session) return session.error().message;
   if (const auto done = session->launch(nullptr); !done) return done.error().message;
   memory.device.synchronize();
   memory.device.read(out.data(), memory.out, out.size());
-  for (std::size_t t = 0; t < kTiles; ++t)
+  for (std::size_t t = 0; t < tiles; ++t)
     for (std::size_t i = 0; i < kTile; ++i) {
       // Registers: place i of the output is element wanted[i]. Shared memory: element i lies at wanted[i].
       const auto want = static_cast<std::size_t>(wanted[i]);
@@ -97,12 +98,15 @@ std::string run(const std::string& folder, const Pair& pair, Memory& memory, std
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) {
-    std::fprintf(stderr, "usage: %s FOLDER [PART-OF-A-NAME]\n", argv[0]);
+  if (argc < 2 || argc > 4) {
+    std::fprintf(stderr, "usage: %s FOLDER [PART-OF-A-NAME [TILES]]\n", argv[0]);
     return 2;
   }
   try {
     const std::string folder = argv[1], part = argc > 2 ? argv[2] : "";
+    const std::size_t tiles = argc > 3 ? std::stoul(argv[3]) : kMostTiles;
+    if (tiles < 1 || tiles > kMostTiles)
+      throw std::runtime_error("1 to " + std::to_string(kMostTiles) + " tiles");
     if (const auto driver = pipelink::runtime_internal::machine_driver(); !driver) {
       std::printf("SKIPPED: %s\n", driver.error().message.c_str());
       return kSkipped;
@@ -115,11 +119,11 @@ int main(int argc, char** argv) {
     std::size_t passed = 0, failed = 0;
     for (const Pair& pair : pairs(folder)) {
       if (pair.name.find(part) == std::string::npos) continue;
-      const std::string fault = run(folder, pair, memory, random);
+      const std::string fault = run(folder, pair, tiles, memory, random);
       ++(fault.empty() ? passed : failed);
       if (!fault.empty()) std::printf("%s: %s\n", pair.name.c_str(), fault.c_str());
     }
-    std::printf("%zu passed, %zu failed: every element of %zu tiles of each pair\n", passed, failed, kTiles);
+    std::printf("%zu passed, %zu failed: every element of %zu tiles of each pair\n", passed, failed, tiles);
     return passed != 0 && failed == 0 ? 0 : 1;
   } catch (const std::exception& e) {
     std::printf("%s\n", e.what());
