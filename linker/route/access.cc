@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace pipelink::transfer {
 namespace {
@@ -164,14 +165,49 @@ class Grouping {
       for (const int column : access.columns) used_[static_cast<std::size_t>(column)] = true;
       const auto column = places_.column(c);
       access.at.assign(column.begin(), column.end());
-      for (int t = 0; t < places_.threads; t += kLanes)
-        access.wavefronts +=
-            wavefronts_of(column.subspan(static_cast<std::size_t>(t),
-                                         static_cast<std::size_t>(std::min(kLanes, places_.threads - t))),
-                          bytes);
+      access.wavefronts = wavefronts(access.at, bytes);
+      if (!limits_.stores) fill(access);
       count_permutes(access.columns);
       out_.list.push_back(std::move(access));
     }
+  }
+
+  static int wavefronts(std::span<const std::int32_t> at, int bytes) {
+    int total = 0;
+    for (std::size_t t = 0; t < at.size(); t += kLanes)
+      total += wavefronts_of(at.subspan(t, std::min<std::size_t>(kLanes, at.size() - t)), bytes);
+    return total;
+  }
+
+  /// Threads that need nothing read what another one does: by a short expression if that costs no wavefront,
+  /// else what the last thread before them does.
+  void fill(Access& access) const {
+    if (std::find(access.at.begin(), access.at.end(), kAny) == access.at.end()) return;
+    std::set<std::int32_t> good(access.at.begin(), access.at.end());
+    good.erase(kAny);
+    if (const std::optional<Affine> affine = fit_affine(access.at)) {
+      std::vector<std::int32_t> at;
+      for (std::size_t t = 0; t < access.at.size(); ++t)
+        at.push_back((*affine)(static_cast<std::uint32_t>(t)));
+      if (std::all_of(at.begin(), at.end(), [&](std::int32_t b) { return good.contains(b); }) &&
+          wavefronts(at, access.bytes) == access.wavefronts) {
+        access.at = std::move(at);
+        return;
+      }
+    }
+    // Within those that are served together, so that no further bank is accessed if any of them is.
+    const std::size_t together = access.bytes == 16 ? 8 : access.bytes == 8 ? 16 : 32;
+    for (std::size_t begin = 0; begin < access.at.size(); begin += together) {
+      const auto first = access.at.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto end = first + static_cast<std::ptrdiff_t>(std::min(together, access.at.size() - begin));
+      const auto known = std::find_if(first, end, [](std::int32_t b) { return b != kAny; });
+      std::int32_t last = known == end ? *good.begin() : *known;
+      for (auto at = first; at != end; ++at) {
+        if (*at == kAny) *at = last;
+        last = *at;
+      }
+    }
+    access.wavefronts = wavefronts(access.at, access.bytes);
   }
 
   /// One for each word that is not a word of the thread's array.

@@ -1,7 +1,6 @@
 // Through shared memory: stores and loads, as planned in access.h, in the layout of staging_layout.h that is
 // best for both.
 #include <algorithm>
-#include <set>
 #include <tuple>
 
 #include "linker/route/planners.h"
@@ -13,21 +12,6 @@ std::vector<std::int8_t> active(const Access& access) {
   std::vector<std::int8_t> out;
   for (const std::int32_t byte : access.at) out.push_back(byte == kAny ? std::int8_t{0} : std::int8_t{1});
   return out;
-}
-
-/// Threads that demand nothing read what another one does: by a short expression if that lands well.
-std::vector<std::int32_t> filled(const Access& access) {
-  std::vector<std::int32_t> at = access.at;
-  if (std::find(at.begin(), at.end(), kAny) == at.end() || access.how != Access::How::kVector) return at;
-  std::set<std::int32_t> good(at.begin(), at.end());
-  good.erase(kAny);
-  const std::optional<Affine> affine = fit_affine(at);
-  bool serves = affine.has_value();
-  for (std::size_t t = 0; t < at.size() && serves; ++t)
-    serves = good.contains((*affine)(static_cast<std::uint32_t>(t)));
-  for (std::size_t t = 0; t < at.size(); ++t)
-    if (at[t] == kAny) at[t] = serves ? (*affine)(static_cast<std::uint32_t>(t)) : *good.begin();
-  return at;
 }
 
 }  // namespace
@@ -84,7 +68,7 @@ std::vector<Register> load_tile(Builder& builder, const TileMap& to, const Acces
       if (i % k == 0) results.push_back(builder.fresh());
       where[static_cast<std::size_t>(access.columns[i])] = {results.back(), static_cast<int>(i % k)};
     }
-    const Address address = builder.address(filled(access), buffer);
+    const Address address = builder.address(access.at, buffer);
     if (access.how == Access::How::kVector)
       builder.add(Load{std::move(results), access.bytes, address});
     else
