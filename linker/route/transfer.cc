@@ -14,8 +14,15 @@ std::uint32_t shifted(std::uint32_t bits, int left) {
   return left >= 0 ? bits << left : bits >> -left;
 }
 
+/// Indices may point nowhere: faults are told with text too.
+template <typename T>
+std::string text_at(const std::vector<T>& list, int index) {
+  if (index < 0 || static_cast<std::size_t>(index) >= list.size()) return fmt::format("?{}", index);
+  return text_of(list[static_cast<std::size_t>(index)]);
+}
+
 std::string text_of(const Transfer& transfer, const Address& address) {
-  std::string at = text_of(transfer.values.at(static_cast<std::size_t>(address.value)));
+  std::string at = text_at(transfer.values, address.value);
   if (address.flip != 0) at = fmt::format("({}) ^ {}", at, address.flip);
   if (address.plus != 0) at += fmt::format(" + {}", address.plus);
   return fmt::format("{}[{}]", address.buffer == Address::Buffer::kProducer ? "producer" : "shared", at);
@@ -36,26 +43,24 @@ struct Text {
   const Transfer& transfer;
 
   std::string condition(int index) const {
-    return index == kAlways
-               ? std::string()
-               : fmt::format(" if {}", text_of(transfer.conditions.at(static_cast<std::size_t>(index))));
+    return index == kAlways ? std::string() : fmt::format(" if {}", text_at(transfer.conditions, index));
   }
-  std::string value(int index) const { return text_of(transfer.values.at(static_cast<std::size_t>(index))); }
 
   std::string operator()(const Permute& s) const {
     return fmt::format("{} = permute({}, {}, {})", name(s.result), name(s.low), name(s.high),
-                       s.selector_value < 0 ? fmt::format("{:#06x}", s.selector) : value(s.selector_value));
+                       s.selector_value < 0 ? fmt::format("{:#06x}", s.selector) : text_at(transfer.values, s.selector_value));
   }
   std::string operator()(const Select& s) const {
     return fmt::format("{} = {} ? {} : {}", name(s.result),
-                       text_of(transfer.conditions.at(static_cast<std::size_t>(s.condition))), name(s.yes),
+                       text_at(transfer.conditions, s.condition), name(s.yes),
                        name(s.no));
   }
   std::string operator()(const Shuffle& s) const {
-    const ThreadValue& lane = transfer.values.at(static_cast<std::size_t>(s.lane));
-    const std::optional<int> flip = xor_lane(lane);
+    const bool known = s.lane >= 0 && static_cast<std::size_t>(s.lane) < transfer.values.size();
+    const std::optional<int> flip =
+        known ? xor_lane(transfer.values[static_cast<std::size_t>(s.lane)]) : std::nullopt;
     return fmt::format("{} = shuffle({}, {})", name(s.result), name(s.source),
-                       flip ? fmt::format("lane ^ {}", *flip) : text_of(lane));
+                       flip ? fmt::format("lane ^ {}", *flip) : text_at(transfer.values, s.lane));
   }
   std::string operator()(const Store& s) const {
     return fmt::format("{} = {} ({} bytes){}", text_of(transfer, s.address), names(s.sources), s.bytes,
@@ -75,7 +80,10 @@ struct Text {
   std::string operator()(const WarpBarrier&) const { return "warp barrier"; }
   std::string operator()(const NamedBarrier& s) const {
     return fmt::format("{} {} ({} threads)", s.waits ? "sync" : "arrive",
-                       transfer.barriers.at(static_cast<std::size_t>(s.barrier)).name, s.threads);
+                       s.barrier >= 0 && static_cast<std::size_t>(s.barrier) < transfer.barriers.size()
+                           ? transfer.barriers[static_cast<std::size_t>(s.barrier)].name
+                           : fmt::format("?{}", s.barrier),
+                       s.threads);
   }
   std::string operator()(const AsyncFence&) const { return "fence.proxy.async"; }
   std::string operator()(const TensorLoad& s) const {

@@ -315,7 +315,6 @@ TEST_CASE("pairs against the oracle") {
     const Oracle oracle = consult(request);
     const Planned planned = plan_transfer(request);
     CAPTURE(n);
-    if(getenv("SHOW")&&atoi(getenv("SHOW"))==n&&planned.transfer) MESSAGE(text_of(*planned.transfer));
     for (const Rejected& r : planned.rejected) {
       CAPTURE(r.kind);
       CAPTURE(r.reason);
