@@ -468,8 +468,8 @@ class Planner {
     }
     const UnitPlaces stored = places_of(source.map, stored_bytes(staging), true);
     const UnitPlaces loaded = to_registers ? places_of(to_.map, staging.layout.byte, false) : UnitPlaces{};
-    // Earlier readers are done: those of the last tile. (Between roles this ends the loads from the producer's
-    // tile as well.)
+    // Earlier readers are done: those of the last tile. (Between roles this ends the loads from the
+    // producer's tile as well.)
     const bool warps = !two && to_registers && within_warps(source.map, to_.map);
     if (two)
       assembly.between("empty", true);

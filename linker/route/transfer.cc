@@ -48,12 +48,12 @@ struct Text {
 
   std::string operator()(const Permute& s) const {
     return fmt::format("{} = permute({}, {}, {})", name(s.result), name(s.low), name(s.high),
-                       s.selector_value < 0 ? fmt::format("{:#06x}", s.selector) : text_at(transfer.values, s.selector_value));
+                       s.selector_value < 0 ? fmt::format("{:#06x}", s.selector)
+                                            : text_at(transfer.values, s.selector_value));
   }
   std::string operator()(const Select& s) const {
-    return fmt::format("{} = {} ? {} : {}", name(s.result),
-                       text_at(transfer.conditions, s.condition), name(s.yes),
-                       name(s.no));
+    return fmt::format("{} = {} ? {} : {}", name(s.result), text_at(transfer.conditions, s.condition),
+                       name(s.yes), name(s.no));
   }
   std::string operator()(const Shuffle& s) const {
     const bool known = s.lane >= 0 && static_cast<std::size_t>(s.lane) < transfer.values.size();

@@ -31,9 +31,10 @@ struct Machine {
   void operator()(const Permute& s) {
     for (int t = 0; t < threads; ++t) {
       const std::uint64_t both = reg(t, s.low) | std::uint64_t{reg(t, s.high)} << 32;
-      const Word selector = s.selector_value < 0
-                                ? s.selector
-                                : static_cast<Word>(transfer.values[static_cast<std::size_t>(s.selector_value)](t));
+      const Word selector =
+          s.selector_value < 0
+              ? s.selector
+              : static_cast<Word>(transfer.values[static_cast<std::size_t>(s.selector_value)](t));
       Word out = 0;
       for (int i = 0; i < 4; ++i)
         out |= static_cast<Word>(both >> (8 * (selector >> (4 * i) & 7)) & 255) << (8 * i);
@@ -47,12 +48,12 @@ struct Machine {
   }
   void operator()(const Shuffle& s) {
     for (int t = 0; t < threads; ++t)
-      reg(t, s.result) =
-          reg(t / 32 * 32 + transfer.values.at(static_cast<std::size_t>(s.lane))(t), s.source);
+      reg(t, s.result) = reg(t / 32 * 32 + transfer.values.at(static_cast<std::size_t>(s.lane))(t), s.source);
   }
   void operator()(const Store& s) {
     for (int t = 0; t < threads; ++t) {
-      if (s.condition != kAlways && !transfer.conditions.at(static_cast<std::size_t>(s.condition))(t)) continue;
+      if (s.condition != kAlways && !transfer.conditions.at(static_cast<std::size_t>(s.condition))(t))
+        continue;
       for (int b = 0; b < s.bytes; ++b)
         memory(s.address).at(byte(s.address, t) + static_cast<std::size_t>(b)) =
             static_cast<std::uint8_t>(reg(t, s.sources.at(static_cast<std::size_t>(b / 4))) >> (8 * (b % 4)));
@@ -261,10 +262,14 @@ Wavefronts count_wavefronts(const Transfer& transfer) {
   };
   const auto count = [&](const std::vector<Step>& steps, int threads) {
     for (const Step& step : steps) {
-      if (const auto* s = std::get_if<Store>(&step)) out.stores += vectors(s->address, s->bytes, s->condition, threads);
-      if (const auto* s = std::get_if<Load>(&step)) out.loads += vectors(s->address, s->bytes, kAlways, threads);
-      if (const auto* s = std::get_if<StoreMatrix>(&step)) out.stores += rows(s->rows, s->sources.size(), threads);
-      if (const auto* s = std::get_if<LoadMatrix>(&step)) out.loads += rows(s->rows, s->results.size(), threads);
+      if (const auto* s = std::get_if<Store>(&step))
+        out.stores += vectors(s->address, s->bytes, s->condition, threads);
+      if (const auto* s = std::get_if<Load>(&step))
+        out.loads += vectors(s->address, s->bytes, kAlways, threads);
+      if (const auto* s = std::get_if<StoreMatrix>(&step))
+        out.stores += rows(s->rows, s->sources.size(), threads);
+      if (const auto* s = std::get_if<LoadMatrix>(&step))
+        out.loads += rows(s->rows, s->results.size(), threads);
     }
   };
   count(transfer.steps, transfer.threads);

@@ -11,7 +11,8 @@ TileMap map_of(int threads, int values, int element_bytes, const std::function<i
   return map;
 }
 
-TileMap tile_map(Tile tile, int threads, int values, int element_bytes, const std::function<At(int, int)>& at) {
+TileMap tile_map(Tile tile, int threads, int values, int element_bytes,
+                 const std::function<At(int, int)>& at) {
   return map_of(threads, values, element_bytes, [&](int t, int v) {
     const At where = at(t, v);
     return where.row * tile.columns + where.column;
@@ -73,7 +74,8 @@ TileMap quad_rows(Tile tile, int element_bytes) {
 
 TileMap ldmatrix_transposed(Tile tile, int element_bytes) {
   return tile_map(tile, tile.rows * 2, tile.columns / 2, element_bytes, [](int t, int v) {
-    // Matrix m of a block: rows 8 (m % 2)…, columns 8 (m / 2)…; a lane holds rows 2 (l % 4) + h of column l / 4.
+    // Matrix m of a block: rows 8 (m % 2)…, columns 8 (m / 2)…; a lane holds rows 2 (l % 4) + h of column l
+    // / 4.
     const int block = v / 8, m = v / 2 % 4, h = v % 2;
     return At{t / 32 * 16 + m % 2 * 8 + t % 4 * 2 + h, block * 16 + m / 2 * 8 + t % 32 / 4};
   });
@@ -110,8 +112,7 @@ AddressMap row_major(Tile tile, int element_bytes, int pad_bytes) {
 
 AddressMap column_major(Tile tile, int element_bytes) {
   AddressMap map;
-  for (int e = 0; e < tile.size(); ++e)
-    map.offset.push_back(e % tile.columns * tile.rows + e / tile.columns);
+  for (int e = 0; e < tile.size(); ++e) map.offset.push_back(e % tile.columns * tile.rows + e / tile.columns);
   map.bytes = std::int64_t{tile.size()} * element_bytes;
   return map;
 }
@@ -135,7 +136,9 @@ constexpr Tile kTile{64, 64};
 
 std::vector<Named> registers(int eb) {
   std::vector<Named> out;
-  const auto add = [&](const char* name, TileMap map) { out.push_back({name, in_registers(std::move(map))}); };
+  const auto add = [&](const char* name, TileMap map) {
+    out.push_back({name, in_registers(std::move(map))});
+  };
   add("wgmma", wgmma_accumulator(64, eb));
   add("mma A", mma_a(kTile, eb));
   add("mma B", mma_b(kTile, eb));

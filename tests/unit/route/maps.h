@@ -21,7 +21,8 @@ TileMap map_of(int threads, int values, int element_bytes, const std::function<i
 struct At {
   int row = 0, column = 0;
 };
-TileMap tile_map(Tile tile, int threads, int values, int element_bytes, const std::function<At(int, int)>& at);
+TileMap tile_map(Tile tile, int threads, int values, int element_bytes,
+                 const std::function<At(int, int)>& at);
 
 /// 128 threads, 64 rows: the accumulator of wgmma.m64nN.
 TileMap wgmma_accumulator(int columns, int element_bytes);

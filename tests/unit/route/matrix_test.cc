@@ -1,5 +1,5 @@
-// Every producer with every consumer: routed and verified, or refused with the reason. What comes out is kept as
-// a table (golden/matrix.txt; PIPELINK_UPDATE_GOLDENS=1 writes it anew).
+// Every producer with every consumer: routed and verified, or refused with the reason. What comes out is kept
+// as a table (golden/matrix.txt; PIPELINK_UPDATE_GOLDENS=1 writes it anew).
 #include <doctest/doctest.h>
 
 #include <fmt/format.h>

@@ -1,10 +1,12 @@
-// Faults that are planted into right transfers, one at a time: every step dropped, every field of every step, claim
-// and table altered. The verifier has to object. A mutant may pass only if it is equivalent: its data still arrive
-// on the test's own machine (a byte that nobody cares for was changed), or it waits where the original did not.
+// Faults that are planted into right transfers, one at a time: every step dropped, every field of every step,
+// claim and table altered. The verifier has to object. A mutant may pass only if it is equivalent: its data
+// still arrive on the test's own machine (a byte that nobody cares for was changed), or it waits where the
+// original did not.
 #include <doctest/doctest.h>
 
 #include <functional>
 #include <map>
+#include <random>
 
 #include "machine.h"
 #include "maps.h"
@@ -39,9 +41,11 @@ Request between(Endpoint from, Endpoint to, bool two_roles = false) {
 /// Every kind of step and every way to order them, in small tiles.
 std::vector<Sample> samples() {
   const Tile tile{16, 16};
-  const auto mma = [&](int eb) { return in_registers(tile_map(tile, 32, 8, eb, [](int t, int v) {
-    return At{t / 4 + v / 2 % 2 * 8, v / 4 * 8 + t % 4 * 2 + v % 2};
-  })); };
+  const auto mma = [&](int eb) {
+    return in_registers(tile_map(tile, 32, 8, eb, [](int t, int v) {
+      return At{t / 4 + v / 2 % 2 * 8, v / 4 * 8 + t % 4 * 2 + v % 2};
+    }));
+  };
   const auto rows = [&](int threads, int eb) { return in_registers(blocked(tile, threads, eb)); };
   const auto runs = [&](int threads, int eb) { return in_registers(striped(tile, threads, 1, eb)); };
   const auto columns = [&](int threads, int eb) { return in_registers(column_blocked(tile, threads, eb)); };
@@ -60,7 +64,6 @@ std::vector<Sample> samples() {
   TileMap in_warps = blocked(tile, 64, 4);
   for (std::size_t i = 0; i < in_warps.element.size(); ++i)
     in_warps.element[i] = static_cast<std::int32_t>(i / 128 * 128 + i % 128 * 37 % 128);
-  Request staged = between(rows(64, 4), in_registers(in_warps));
   const Tile half{8, 16};
   const auto lanes = in_tensor_memory(map_of(128, 8, 4, [](int t, int v) { return t * 8 + v; }));
   const auto quads = map_of(128, 8, 4, [](int t, int v) {
@@ -75,11 +78,18 @@ std::vector<Sample> samples() {
   out.push_back(sample("rotations", between(rows(32, 4), in_registers(turned)), Kind::kShuffle));
   out.push_back(sample("staging", between(rows(64, 4), columns(64, 4)), Kind::kStaging));
   out.push_back(sample("staging of halves", between(rows(64, 2), columns(64, 2)), Kind::kStaging));
-  staged.shared_bytes = 1 << 16;
-  out.push_back(sample("within warps", staged, Kind::kShuffle));
+  out.push_back(sample("within warps", between(rows(64, 4), in_registers(in_warps)), Kind::kShuffle));
+  TileMap scattered = blocked({16, 64}, 64, 4);  // within each warp, in no order
+  std::mt19937 random(3);
+  for (std::size_t i = 0; i < scattered.element.size(); ++i)
+    std::swap(scattered.element[i], scattered.element[i - i % 512 + random() % (i % 512 + 1)]);
+  out.push_back(sample("staging within warps",
+                       between(in_registers(blocked({16, 64}, 64, 4)), in_registers(scattered)),
+                       Kind::kStaging));
   out.push_back(sample("stored", between(mma(2), shared(32, 2, true)), Kind::kStore));
   out.push_back(sample("stored by all", between(rows(64, 4), shared(64, 4, true)), Kind::kStore));
-  out.push_back(sample("stored by one of two", between(in_registers(replicated), in_shared(row_major(half, 4), 4, 64)),
+  out.push_back(sample("stored by one of two",
+                       between(in_registers(replicated), in_shared(row_major(half, 4), 4, 64)),
                        Kind::kStore));
   out.push_back(sample("two roles", between(rows(64, 4), columns(32, 4), true), Kind::kStaging));
   out.push_back(sample("two roles, stored", between(mma(2), shared(64, 2, true), true), Kind::kStore));
@@ -90,8 +100,8 @@ std::vector<Sample> samples() {
       sample("copied", between(shared(64, 4), in_shared(column_major(tile, 4), 4, 64, true)), Kind::kStore));
   out.push_back(sample("in place", between(shared(64, 4), shared(64, 4, true)), Kind::kInPlace));
   out.push_back(sample("tensor memory", between(lanes, in_registers(quads)), Kind::kTensorLoad));
-  out.push_back(sample("tensor memory, staged",
-                       between(lanes, in_registers(striped({128, 8}, 128, 1, 4))), Kind::kStaging));
+  out.push_back(sample("tensor memory, staged", between(lanes, in_registers(striped({128, 8}, 128, 1, 4))),
+                       Kind::kStaging));
   return out;
 }
 
@@ -101,9 +111,13 @@ class Judge {
   explicit Judge(const Sample& original) : original_(original) {}
 
   /// What alters the transfer changes only the data's way: if it passes, the data must arrive all the same.
-  void data(const std::string& what, const std::function<void(Transfer&)>& alter) { judge(what, alter, true); }
+  void data(const std::string& what, const std::function<void(Transfer&)>& alter) {
+    judge(what, alter, true);
+  }
   /// What alters the order, or a claim: it may not pass.
-  void order(const std::string& what, const std::function<void(Transfer&)>& alter) { judge(what, alter, false); }
+  void order(const std::string& what, const std::function<void(Transfer&)>& alter) {
+    judge(what, alter, false);
+  }
 
   int mutants = 0, equivalent = 0;
 
@@ -163,7 +177,8 @@ struct StepMutants {
     judge.data(what + ": address flipped", [&](Transfer& t) { of(t).flip ^= bytes; });
     judge.data(what + ": other buffer", [&](Transfer& t) {
       Address& a = of(t);
-      a.buffer = a.buffer == Address::Buffer::kTransfer ? Address::Buffer::kProducer : Address::Buffer::kTransfer;
+      a.buffer =
+          a.buffer == Address::Buffer::kTransfer ? Address::Buffer::kProducer : Address::Buffer::kTransfer;
     });
     judge.data(what + ": value that does not exist", [&](Transfer& t) { of(t).value = 1000; });
   }
@@ -186,30 +201,41 @@ struct StepMutants {
           else
             s.selector ^= static_cast<std::uint32_t>(by) << (4 * nibble);
         });
-    judge.data(what + ": sources swapped", at<Permute>(list, i, [](Transfer&, Permute& s) { std::swap(s.low, s.high); }));
-    judge.data(what + ": low", at<Permute>(list, i, [](Transfer& t, Permute& s) { s.low = other_register(t, s.low); }));
-    judge.data(what + ": high", at<Permute>(list, i, [](Transfer& t, Permute& s) { s.high = other_register(t, s.high); }));
+    judge.data(what + ": sources swapped",
+               at<Permute>(list, i, [](Transfer&, Permute& s) { std::swap(s.low, s.high); }));
+    judge.data(what + ": low",
+               at<Permute>(list, i, [](Transfer& t, Permute& s) { s.low = other_register(t, s.low); }));
+    judge.data(what + ": high",
+               at<Permute>(list, i, [](Transfer& t, Permute& s) { s.high = other_register(t, s.high); }));
   }
   void operator()(const Select&) const {
     judge.data(what + ": swapped", at<Select>(list, i, [](Transfer&, Select& s) { std::swap(s.yes, s.no); }));
-    judge.data(what + ": yes", at<Select>(list, i, [](Transfer& t, Select& s) { s.yes = other_register(t, s.yes); }));
-    judge.data(what + ": no", at<Select>(list, i, [](Transfer& t, Select& s) { s.no = other_register(t, s.no); }));
+    judge.data(what + ": yes",
+               at<Select>(list, i, [](Transfer& t, Select& s) { s.yes = other_register(t, s.yes); }));
+    judge.data(what + ": no",
+               at<Select>(list, i, [](Transfer& t, Select& s) { s.no = other_register(t, s.no); }));
     for (std::size_t c = 0; c < original.transfer.conditions.size(); ++c)
       judge.data(what + ": condition", at<Select>(list, i, [c](Transfer&, Select& s) {
-                   s.condition = s.condition == static_cast<int>(c) ? static_cast<int>(c) + 1 : static_cast<int>(c);
+                   s.condition =
+                       s.condition == static_cast<int>(c) ? static_cast<int>(c) + 1 : static_cast<int>(c);
                  }));
   }
   void operator()(const Shuffle&) const {
     for (const int by : {1, 2, 4, 8, 16, 32})
-      judge.data(what + ": lane", at<Shuffle>(list, i, [by](Transfer& t, Shuffle& s) { s.lane = altered_value(t, s.lane, by); }));
-    judge.data(what + ": source", at<Shuffle>(list, i, [](Transfer& t, Shuffle& s) { s.source = other_register(t, s.source); }));
+      judge.data(what + ": lane", at<Shuffle>(list, i, [by](Transfer& t, Shuffle& s) {
+                   s.lane = altered_value(t, s.lane, by);
+                 }));
+    judge.data(what + ": source",
+               at<Shuffle>(list, i, [](Transfer& t, Shuffle& s) { s.source = other_register(t, s.source); }));
   }
   void operator()(const Store& s) const {
     address([&](Transfer& t) -> Address& { return std::get<Store>(step(t)).address; }, s.bytes);
-    registers([&](Transfer& t) -> std::vector<Register>& { return std::get<Store>(step(t)).sources; }, s.sources.size());
+    registers([&](Transfer& t) -> std::vector<Register>& { return std::get<Store>(step(t)).sources; },
+              s.sources.size());
     judge.data(what + ": half as wide", at<Store>(list, i, [](Transfer&, Store& x) { x.bytes /= 2; }));
     if (s.condition != kAlways) {
-      judge.order(what + ": by all threads", at<Store>(list, i, [](Transfer&, Store& x) { x.condition = kAlways; }));
+      judge.order(what + ": by all threads",
+                  at<Store>(list, i, [](Transfer&, Store& x) { x.condition = kAlways; }));
     } else {
       judge.data(what + ": by one thread", at<Store>(list, i, [](Transfer& t, Store& x) {
                    ThreadCondition one;
@@ -221,44 +247,57 @@ struct StepMutants {
   }
   void operator()(const Load& s) const {
     address([&](Transfer& t) -> Address& { return std::get<Load>(step(t)).address; }, s.bytes);
-    registers([&](Transfer& t) -> std::vector<Register>& { return std::get<Load>(step(t)).results; }, s.results.size());
+    registers([&](Transfer& t) -> std::vector<Register>& { return std::get<Load>(step(t)).results; },
+              s.results.size());
     judge.data(what + ": half as wide", at<Load>(list, i, [](Transfer&, Load& x) { x.bytes /= 2; }));
   }
   void operator()(const StoreMatrix& s) const {
     address([&](Transfer& t) -> Address& { return std::get<StoreMatrix>(step(t)).rows; }, 16);
-    registers([&](Transfer& t) -> std::vector<Register>& { return std::get<StoreMatrix>(step(t)).sources; }, s.sources.size());
-    judge.data(what + ": transposed", at<StoreMatrix>(list, i, [](Transfer&, StoreMatrix& x) { x.transposed = !x.transposed; }));
+    registers([&](Transfer& t) -> std::vector<Register>& { return std::get<StoreMatrix>(step(t)).sources; },
+              s.sources.size());
+    judge.data(what + ": transposed",
+               at<StoreMatrix>(list, i, [](Transfer&, StoreMatrix& x) { x.transposed = !x.transposed; }));
   }
   void operator()(const LoadMatrix& s) const {
     address([&](Transfer& t) -> Address& { return std::get<LoadMatrix>(step(t)).rows; }, 16);
-    registers([&](Transfer& t) -> std::vector<Register>& { return std::get<LoadMatrix>(step(t)).results; }, s.results.size());
-    judge.data(what + ": transposed", at<LoadMatrix>(list, i, [](Transfer&, LoadMatrix& x) { x.transposed = !x.transposed; }));
+    registers([&](Transfer& t) -> std::vector<Register>& { return std::get<LoadMatrix>(step(t)).results; },
+              s.results.size());
+    judge.data(what + ": transposed",
+               at<LoadMatrix>(list, i, [](Transfer&, LoadMatrix& x) { x.transposed = !x.transposed; }));
   }
   void operator()(const WarpBarrier&) const {}
   void operator()(const NamedBarrier& s) const {
     for (const int by : {-32, 32, 1})
-      judge.order(what + ": threads", at<NamedBarrier>(list, i, [by](Transfer&, NamedBarrier& x) { x.threads += by; }));
+      judge.order(what + ": threads",
+                  at<NamedBarrier>(list, i, [by](Transfer&, NamedBarrier& x) { x.threads += by; }));
     for (int b = 0; b <= static_cast<int>(original.transfer.barriers.size()); ++b)
       if (b != s.barrier)
         judge.order(what + ": other barrier", at<NamedBarrier>(list, i, [b](Transfer& t, NamedBarrier& x) {
                       x.barrier = b;
-                      if (b < static_cast<int>(t.barriers.size())) x.threads = t.barriers[static_cast<std::size_t>(b)].threads;
+                      if (b < static_cast<int>(t.barriers.size()))
+                        x.threads = t.barriers[static_cast<std::size_t>(b)].threads;
                     }));
     if (s.waits)
-      judge.order(what + ": does not wait", at<NamedBarrier>(list, i, [](Transfer&, NamedBarrier& x) { x.waits = false; }));
+      judge.order(what + ": does not wait",
+                  at<NamedBarrier>(list, i, [](Transfer&, NamedBarrier& x) { x.waits = false; }));
     else  // waits for no more than it has to in any case: may be right
-      judge.data(what + ": waits too", at<NamedBarrier>(list, i, [](Transfer&, NamedBarrier& x) { x.waits = true; }));
+      judge.data(what + ": waits too",
+                 at<NamedBarrier>(list, i, [](Transfer&, NamedBarrier& x) { x.waits = true; }));
     judge.order(what + ": for a warp only", [&](Transfer& t) { step(t) = WarpBarrier{}; });
   }
   void operator()(const AsyncFence&) const {}
   void operator()(const TensorLoad& s) const {
     judge.data(what + ": lane", at<TensorLoad>(list, i, [](Transfer&, TensorLoad& x) { x.lane ^= 16; }));
     for (const int by : {1, -1, 2, 8})
-      judge.data(what + ": column", at<TensorLoad>(list, i, [by](Transfer&, TensorLoad& x) { x.column += by; }));
-    for (const TensorShape shape : {TensorShape::k32x32b, TensorShape::k16x64b, TensorShape::k16x128b, TensorShape::k16x256b})
+      judge.data(what + ": column",
+                 at<TensorLoad>(list, i, [by](Transfer&, TensorLoad& x) { x.column += by; }));
+    for (const TensorShape shape :
+         {TensorShape::k32x32b, TensorShape::k16x64b, TensorShape::k16x128b, TensorShape::k16x256b})
       if (shape != s.shape)
-        judge.data(what + ": shape", at<TensorLoad>(list, i, [shape](Transfer&, TensorLoad& x) { x.shape = shape; }));
-    registers([&](Transfer& t) -> std::vector<Register>& { return std::get<TensorLoad>(step(t)).results; }, s.results.size());
+        judge.data(what + ": shape",
+                   at<TensorLoad>(list, i, [shape](Transfer&, TensorLoad& x) { x.shape = shape; }));
+    registers([&](Transfer& t) -> std::vector<Register>& { return std::get<TensorLoad>(step(t)).results; },
+              s.results.size());
   }
   void operator()(const TensorWait&) const {}
 };
@@ -273,7 +312,9 @@ void mutate_steps(const Sample& original, Judge& judge) {
     const std::vector<Step>& steps = original.transfer.*list;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const std::string what = text_of(original.transfer, steps[i]);
-      const auto drop = [&](Transfer& t) { (t.*list).erase((t.*list).begin() + static_cast<std::ptrdiff_t>(i)); };
+      const auto drop = [&](Transfer& t) {
+        (t.*list).erase((t.*list).begin() + static_cast<std::ptrdiff_t>(i));
+      };
       if (orders(steps[i]))
         judge.order(what + ": dropped", drop);
       else
@@ -283,7 +324,8 @@ void mutate_steps(const Sample& original, Judge& judge) {
         judge.order(what + ": before \"" + text_of(original.transfer, steps[i - 1]) + "\"",
                     [&](Transfer& t) { std::swap((t.*list)[i], (t.*list)[i - 1]); });
       if (i > 0 && std::holds_alternative<AsyncFence>(steps[i - 1]))
-        judge.order(what + ": before the fence", [&](Transfer& t) { std::swap((t.*list)[i], (t.*list)[i - 1]); });
+        judge.order(what + ": before the fence",
+                    [&](Transfer& t) { std::swap((t.*list)[i], (t.*list)[i - 1]); });
       std::visit(StepMutants{judge, original, list, i, what}, steps[i]);
     }
   }
@@ -294,7 +336,8 @@ void mutate_tables(const Sample& original, Judge& judge) {
   for (std::size_t v = 0; v < right.values.size(); ++v) {
     judge.data("value: constant", [&](Transfer& t) { t.values[v].constant += 4; });
     for (std::size_t x = 0; x < right.values[v].xors.size(); ++x) {
-      judge.data("value: mask", [&](Transfer& t) { t.values[v].xors[x].mask &= t.values[v].xors[x].mask - 1; });
+      judge.data("value: mask",
+                 [&](Transfer& t) { t.values[v].xors[x].mask &= t.values[v].xors[x].mask - 1; });
       judge.data("value: shift", [&](Transfer& t) { t.values[v].xors[x].left += 1; });
     }
     for (std::size_t x = 0; x < right.values[v].sums.size(); ++x)
@@ -346,7 +389,8 @@ void mutate_claims(const Sample& original, Judge& judge) {
     });
   if (!right.prearrive.empty()) {
     judge.order("no arrival before the first tile", [](Transfer& t) { t.prearrive.clear(); });
-    judge.order("two arrivals before the first tile", [](Transfer& t) { t.prearrive.push_back(t.prearrive.front()); });
+    judge.order("two arrivals before the first tile",
+                [](Transfer& t) { t.prearrive.push_back(t.prearrive.front()); });
     judge.order("arrival at the other barrier", [](Transfer& t) { t.prearrive.front() ^= 1; });
   }
   if (right.buffer_bytes > 0) {

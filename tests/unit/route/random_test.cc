@@ -206,9 +206,11 @@ class Generator {
     AddressMap map;
     const int row = one_of({8, 16, 32, 64}), pad = chance(50) ? 0 : 16 / eb;
     const bool flip = chance(30);
-    for (int e = 0; e < size; ++e) map.offset.push_back(e / row * (row + pad) + (flip ? (e % row) ^ (e / row % 8) : e % row));
+    for (int e = 0; e < size; ++e)
+      map.offset.push_back(e / row * (row + pad) + (flip ? (e % row) ^ (e / row % 8) : e % row));
     if (chance(10))
-      for (std::size_t i = map.offset.size() - 1; i > 0; --i) std::swap(map.offset[i], map.offset[random_() % (i + 1)]);
+      for (std::size_t i = map.offset.size() - 1; i > 0; --i)
+        std::swap(map.offset[i], map.offset[random_() % (i + 1)]);
     map.bytes = (std::int64_t{*std::max_element(map.offset.begin(), map.offset.end())} + 1) * eb;
     map.bytes = (map.bytes + 15) / 16 * 16;
     return map;
@@ -243,7 +245,8 @@ Oracle consult(const Request& request) {
   std::map<int, std::set<int>> holders;  // element → threads
   std::map<int, int> count;
   if (request.from.space == Space::kShared)
-    for (std::size_t e = 0; e < request.from.address.offset.size(); ++e) holders[static_cast<int>(e)].insert(0);
+    for (std::size_t e = 0; e < request.from.address.offset.size(); ++e)
+      holders[static_cast<int>(e)].insert(0);
   else
     for (int t = 0; t < from.threads; ++t)
       for (int v = 0; v < from.values; ++v)
@@ -259,8 +262,8 @@ Oracle consult(const Request& request) {
   } else {
     for (const std::int32_t e : to.element) all_there = all_there && (e == kNothing || holders.contains(e));
   }
-  const bool registers = request.from.space == Space::kRegisters && request.to.space == Space::kRegisters &&
-                         !request.two_roles;
+  const bool registers =
+      request.from.space == Space::kRegisters && request.to.space == Space::kRegisters && !request.two_roles;
   out.renaming = registers && from.threads == to.threads && renames(from, to);
   const bool whole_warps = request.from.threads % 32 == 0 && request.to.threads % 32 == 0;
   bool columns = true;  // of tensor memory: whole words
@@ -274,7 +277,8 @@ Oracle consult(const Request& request) {
   out.within_warps = true;
   std::map<int, std::set<int>> lanes_of;  // element → lanes that demand it and do not hold it
   std::vector<std::map<int, std::set<int>>> got(static_cast<std::size_t>(to.threads));  // source → elements
-  std::vector<std::set<int>> given(static_cast<std::size_t>(to.threads)), lacking(static_cast<std::size_t>(to.threads));
+  std::vector<std::set<int>> given(static_cast<std::size_t>(to.threads)),
+      lacking(static_cast<std::size_t>(to.threads));
   for (int t = 0; t < to.threads; ++t)
     for (int v = 0; v < to.values; ++v) {
       const int e = to(t, v);
@@ -343,9 +347,10 @@ TEST_CASE("pairs against the oracle") {
       continue;
     // Within the warp, only a shuffle that takes far too many selects is left to staging.
     if (transfer.kind == Kind::kStaging) {
-      const bool costly = std::any_of(planned.rejected.begin(), planned.rejected.end(), [](const Rejected& r) {
-        return r.kind == "shuffle" && r.reason.find("selects") != std::string::npos;
-      });
+      const bool costly =
+          std::any_of(planned.rejected.begin(), planned.rejected.end(), [](const Rejected& r) {
+            return r.kind == "shuffle" && r.reason.find("selects") != std::string::npos;
+          });
       REQUIRE(oracle.within_warps == costly);
     }
     if (transfer.kind == Kind::kShuffle) {
