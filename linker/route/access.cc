@@ -235,7 +235,8 @@ class Grouping {
         const std::int32_t byte = at(h == 0 ? low : high, t);
         if (byte == kAny) return false;
         const std::int32_t begin = byte - column * 2;
-        std::int32_t& known = rows[static_cast<std::size_t>(t - lane + row)];
+        const int pointer = t - lane + row;
+        std::int32_t& known = rows[static_cast<std::size_t>(pointer)];
         if (begin < 0 || begin % 16 != 0 || (known != kAny && known != begin)) return false;
         known = begin;
       }

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "linker/route/rounds.h"
+#include "linker/route/tile_map.h"
 
 namespace pipelink::transfer {
 namespace {
@@ -31,7 +32,7 @@ std::vector<Edge> edges_of(const Demand& demand, int warp) {
   std::vector<Edge> edges;
   for (std::size_t c = 0; c < demand.columns.size(); ++c)
     for (int lane = 0; lane < kLanes; ++lane) {
-      const Wanted& w = demand.columns[c][static_cast<std::size_t>(warp * kLanes + lane)];
+      const Wanted& w = demand.columns[c][flat(warp, kLanes, lane)];
       if (w.thread < 0 || w.thread == warp * kLanes + lane) continue;
       edges.push_back({w.thread - warp * kLanes, lane, w.item, static_cast<int>(c), -1});
     }

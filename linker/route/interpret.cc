@@ -299,8 +299,7 @@ void Interpreter::operator()(const StoreMatrix& s) {
         const auto begin = place(*memory, s.rows, pointer, 0, 16, 16);
         if (!begin) return;
         for (int u = 0; u < halves; ++u)
-          write(*memory, *begin + static_cast<std::size_t>(column * halves + u),
-                at(s.sources[m], t)[h * halves + u], t);
+          write(*memory, *begin + flat(column, halves, u), at(s.sources[m], t)[h * halves + u], t);
       }
 }
 
@@ -320,8 +319,7 @@ void Interpreter::operator()(const LoadMatrix& s) {
         const auto begin = place(*memory, s.rows, pointer, 0, 16, 16);
         if (!begin) return;
         for (int u = 0; u < halves; ++u)
-          at(s.results[m], t)[h * halves + u] =
-              read(*memory, *begin + static_cast<std::size_t>(column * halves + u), t);
+          at(s.results[m], t)[h * halves + u] = read(*memory, *begin + flat(column, halves, u), t);
       }
 }
 
@@ -403,7 +401,7 @@ void Interpreter::start_tile() {
   if (request_.from.space == Space::kShared)
     for (std::size_t e = 0; e < request_.from.address.offset.size(); ++e)
       for (int p = 0; p < parts_; ++p)
-        source_[static_cast<std::size_t>(request_.from.address.offset[e] * parts_ + p)] =
+        source_[flat(request_.from.address.offset[e], parts_, p)] =
             symbol_of(static_cast<std::int32_t>(e), p);
 }
 
@@ -443,7 +441,7 @@ void Interpreter::check_memory() {
   const AddressMap& address = request_.to.address;
   for (std::size_t e = 0; e < address.offset.size(); ++e)
     for (int p = 0; p < parts_; ++p) {
-      const auto unit = static_cast<std::size_t>(address.offset[e] * parts_ + p);
+      const auto unit = flat(address.offset[e], parts_, p);
       const Symbol want = symbol_of(static_cast<std::int32_t>(e), p);
       if (unit >= memory.size() || memory[unit] != want)
         return fail(fmt::format("offset {} of the consumer's tile is {}, not {}", address.offset[e],
@@ -520,7 +518,7 @@ std::string Interpreter::run() {
   if (to.space == Space::kShared && transfer_.kind != Kind::kInPlace) {
     if (transfer_.buffer_bytes < to.address.bytes) return "the buffer is smaller than the consumer's tile";
     for (const std::int32_t offset : to.address.offset)
-      for (int p = 0; p < parts_; ++p) allowed_[static_cast<std::size_t>(offset * parts_ + p)] = 1;
+      for (int p = 0; p < parts_; ++p) allowed_[flat(offset, parts_, p)] = 1;
   }
   for (tile_ = 0; tile_ < kTiles && fault_.empty(); ++tile_) {
     start_tile();

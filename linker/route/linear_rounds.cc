@@ -102,7 +102,8 @@ std::optional<System> system_of(const Demand& demand, const Part& part) {
     }
   std::optional<Affine> affine = fit_affine(numbers);
   if (!affine) return std::nullopt;
-  affine->basis.resize(static_cast<std::size_t>(system.thread_bits + system.column_bits));
+  const int bits = system.thread_bits + system.column_bits;
+  affine->basis.resize(static_cast<std::size_t>(bits));
   for (std::size_t i = 0; i < affine->basis.size(); ++i) {
     const auto thread = static_cast<Vector>(affine->basis[i] & ((1 << kItemShift) - 1));
     (i < static_cast<std::size_t>(system.thread_bits) ? system.a : system.b).push_back(thread);

@@ -337,7 +337,7 @@ void Checker::touch_all(std::vector<Shadow>& memory, const AddressMap& map, Role
   };
   for (const std::int32_t offset : map.offset)
     for (int p = 0; p < parts; ++p) {
-      const auto unit = static_cast<std::size_t>(offset * parts + p);
+      const auto unit = flat(offset, parts, p);
       if (unit >= memory.size()) return fail("the tile is larger than its buffer");
       Shadow& shadow = memory[unit];
       const std::size_t byte = unit * static_cast<std::size_t>(unit_);
@@ -388,8 +388,8 @@ void Checker::access_step(Role& role, const Step& step, int tile) {
           // Its two halves of matrix m: in a row, or one below the other.
           const int row = transposed ? lane % 4 * 2 + h : lane / 4;
           const int column = transposed ? lane / 4 : lane % 4 * 2 + h;
-          touch(memory(rows), byte_of(rows, thread - lane + m * 8 + row) + column * 2, 2, t, to != nullptr,
-                tile);
+          touch(memory(rows), byte_of(rows, thread - lane + m * 8 + row) + 2 * std::int64_t{column}, 2, t,
+                to != nullptr, tile);
         }
     }
   }

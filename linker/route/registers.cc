@@ -69,8 +69,7 @@ Attempt plan_renaming(Builder& builder, const Held& from, const TileMap& to) {
       if (name == kNothing) continue;
       const int source = name * parts + unit % parts;
       for (int t = 0; t < builder.threads(); ++t)
-        word[static_cast<std::size_t>(t * k + i)] = {from.words[static_cast<std::size_t>(source / k)],
-                                                     source % k};
+        word[flat(t, k, i)] = {from.words[static_cast<std::size_t>(source / k)], source % k};
     }
     const Register out = builder.compose(word);
     attempt.outputs.push_back(out);

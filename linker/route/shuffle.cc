@@ -90,7 +90,7 @@ std::string Shuffler::find_sources() {
   for (std::size_t e = 0; e < elements; ++e) replicated_ = replicated_ || first[e + 1] - first[e] > 1;
 
   std::map<Column, int> known;
-  column_of_.assign(static_cast<std::size_t>(to_.values * parts_), -1);
+  column_of_.assign(flat(to_.values, parts_), -1);
   for (int v = 0; v < to_.values; ++v) {
     Column column(static_cast<std::size_t>(threads_));
     bool demanded = false;
@@ -115,7 +115,7 @@ std::string Shuffler::find_sources() {
     for (int p = 0; p < parts_; ++p) {
       const auto [at, fresh] = known.try_emplace(column, static_cast<int>(columns_.size()));
       if (fresh) columns_.push_back(column);
-      column_of_[static_cast<std::size_t>(v * parts_ + p)] = at->second;
+      column_of_[flat(v, parts_, p)] = at->second;
       for (Source& s : column)
         if (s.thread >= 0) ++s.unit;
     }
@@ -159,7 +159,7 @@ int Shuffler::bound() const {
 /// pair up in the same way in all threads: then `partner` is that of each source unit.
 bool Shuffler::pairs_by(int direction, std::vector<int>& partner) const {
   const auto count = static_cast<int>(columns_.size());
-  partner.assign(static_cast<std::size_t>(from_.map.values * parts_), -1);
+  partner.assign(flat(from_.map.values, parts_), -1);
   for (int c = 0; c < count; ++c) {
     const int other = c ^ direction;
     if (other >= count) return false;
@@ -341,13 +341,12 @@ std::vector<Register> Shuffler::outputs(const std::vector<std::vector<Unit>>& un
   std::vector<Register> out;
   const int words = word_count(to_.values, to_.element_bytes);
   for (int w = 0; w < words; ++w) {
-    std::vector<Unit> word(static_cast<std::size_t>(threads_ * k_));
+    std::vector<Unit> word(flat(threads_, k_));
     for (int i = 0; i < k_; ++i) {
-      const auto unit = static_cast<std::size_t>(w * k_ + i);
+      const auto unit = flat(w, k_, i);
       if (unit >= column_of_.size() || column_of_[unit] < 0) continue;
       const auto& places = unit_places[static_cast<std::size_t>(column_of_[unit])];
-      for (int t = 0; t < threads_; ++t)
-        word[static_cast<std::size_t>(t * k_ + i)] = places[static_cast<std::size_t>(t)];
+      for (int t = 0; t < threads_; ++t) word[flat(t, k_, i)] = places[static_cast<std::size_t>(t)];
     }
     out.push_back(builder_.compose(word));
   }
@@ -358,10 +357,9 @@ Attempt Shuffler::write_packed(const Packing& packing, const Schedule& schedule)
   std::vector<Register> items;
   bool natural = true;
   for (const std::vector<int>& item : packing.items) {
-    std::vector<Unit> word(static_cast<std::size_t>(threads_ * k_));
+    std::vector<Unit> word(flat(threads_, k_));
     for (int t = 0; t < threads_; ++t)
-      for (std::size_t i = 0; i < item.size(); ++i)
-        word[static_cast<std::size_t>(t * k_) + i] = unit_of(item[i]);
+      for (std::size_t i = 0; i < item.size(); ++i) word[flat(t, k_) + i] = unit_of(item[i]);
     items.push_back(builder_.compose(word));
     natural = natural && std::find(from_.words.begin(), from_.words.end(), items.back()) != from_.words.end();
   }
@@ -413,13 +411,12 @@ Attempt Shuffler::write_loose(const std::vector<std::vector<int>>& recipes,
                               const std::vector<std::vector<Unit>>& places, const Schedule& schedule) {
   std::vector<Register> arrived;
   for (const Round& round : schedule.rounds) {
-    std::vector<Unit> word(static_cast<std::size_t>(threads_ * k_));
+    std::vector<Unit> word(flat(threads_, k_));
     for (int t = 0; t < threads_; ++t) {
       const std::int32_t item = round.publish[static_cast<std::size_t>(t)];
       if (item < 0) continue;
       const std::vector<int>& recipe = recipes[static_cast<std::size_t>(item)];
-      for (std::size_t i = 0; i < recipe.size(); ++i)
-        word[static_cast<std::size_t>(t * k_) + i] = unit_of(recipe[i]);
+      for (std::size_t i = 0; i < recipe.size(); ++i) word[flat(t, k_) + i] = unit_of(recipe[i]);
     }
     const Register source = builder_.compose(word);
     arrived.push_back(round.local ? source : builder_.shuffle(source, lanes_of(round)));

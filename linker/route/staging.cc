@@ -32,8 +32,9 @@ UnitPlaces places_of(const TileMap& map, const std::vector<std::int32_t>& byte, 
       if (at == kAny || (store && stored[static_cast<std::size_t>(e)])) continue;
       stored[static_cast<std::size_t>(e)] = true;
       for (int p = 0; p < parts; ++p)
-        places.bytes[static_cast<std::size_t>(v * parts + p) * static_cast<std::size_t>(map.threads) +
-                     static_cast<std::size_t>(t)] = at + p * places.unit_bytes;
+        places
+            .bytes[flat(v, parts, p) * static_cast<std::size_t>(map.threads) + static_cast<std::size_t>(t)] =
+            at + p * places.unit_bytes;
     }
   return places;
 }

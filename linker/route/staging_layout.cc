@@ -285,7 +285,7 @@ std::vector<StagingLayout> sliced_layouts(const TileMap& from, const TileMap& to
     layout.byte.assign(static_cast<std::size_t>(size), 0);
     for (std::int32_t e = 0; e < size; ++e)
       layout.byte[static_cast<std::size_t>(e)] =
-          one[static_cast<std::size_t>(e / columns * slice + e % slice)] +
+          one[flat(e / columns, slice, e % slice)] +
           static_cast<std::int32_t>(layout.bytes) * (e % columns / slice);
     layout.bytes *= columns / slice;
     layout.name += fmt::format(", slices of {} columns", slice);

@@ -9,6 +9,11 @@
 
 namespace pipelink::transfer {
 
+/// Item `column` of row `row` of a table with rows of `width` items.
+inline std::size_t flat(std::int64_t row, std::int64_t width, std::int64_t column = 0) {
+  return static_cast<std::size_t>(row * width + column);
+}
+
 /// In a TileMap: this value of this thread holds no element (producer), or any content will do (consumer).
 inline constexpr std::int32_t kNothing = -1;
 
@@ -25,10 +30,7 @@ struct TileMap {
       element;            ///< [thread * values + value] → row-major index in the tile, or kNothing
   int element_bytes = 0;  ///< 1, 2, 4 or 8
 
-  std::int32_t operator()(int thread, int value) const {
-    return element[static_cast<std::size_t>(thread) * static_cast<std::size_t>(values) +
-                   static_cast<std::size_t>(value)];
-  }
+  std::int32_t operator()(int thread, int value) const { return element[flat(thread, values, value)]; }
   bool operator==(const TileMap&) const = default;
 };
 
