@@ -16,7 +16,8 @@ import examples
 KINDS = {"contract": "Packing: one contract, or a contract against its object",
          "linking": "Linking: contracts against each other, placement, gate",
          "input": "Input and output", "toolchain": "Toolchain", "usage": "Command line"}
-OPTION_TYPES = {"Amount": "number or expression", "Range": "{least, most}", "Integers": "{number, …}", "const char*": "text",
+OPTION_TYPES = {"Amount": "number or expression", "Range": "{least, most}", "Integers": "{number, …}",
+                "Amounts": "{number or expression, …}", "const char*": "text",
                 "int": "number", "long long": "number", "bool": "true or false", "Side": "side"}
 
 
