@@ -15,9 +15,9 @@
 #include "linker/cli/files.h"
 #include "linker/cli/manual.h"
 #include "linker/cli/repro.h"
+#include "linker/cli/why.h"
 #include "linker/codegen/host_header.h"
 #include "linker/link.h"
-#include "linker/place/explain.h"
 #include "linker/place/instance_format.h"
 #include "linker/place/json.h"
 #include "linker/place/solve.h"
@@ -117,6 +117,17 @@ int pack(const Common& common, const PackOptions& options) {
   return finish(common, pipelink::pack(options).diagnostics);
 }
 
+/// Prints why each of `names` is as it is; ends the command.
+int answer(const Common& common, const Checked& checked, const std::vector<std::string>& names,
+           Diagnostics diagnostics) {
+  for (const std::string& name : names) {
+    Outcome<std::string> text = why(checked, name);
+    append(diagnostics, text.diagnostics);
+    if (text) print(*text);
+  }
+  return finish(common, diagnostics);
+}
+
 int link(const Common& common, const LinkArguments& arguments) {
   Timings timings;
   Outcome<Linked> linked = link_composition(
@@ -139,7 +150,8 @@ int link(const Common& common, const LinkArguments& arguments) {
     diagnostics.insert(diagnostics.end(), done.diagnostics.begin(), done.diagnostics.end());
   }
   if (!has_error(diagnostics) && !arguments.quiet) print(map.summary);
-  return finish(common, diagnostics);
+  if (has_error(diagnostics)) return finish(common, diagnostics);
+  return answer(common, linked->checked, arguments.why, std::move(diagnostics));
 }
 
 int check(const Common& common, const std::string& file, const std::vector<std::string>& why) {
@@ -147,26 +159,7 @@ int check(const Common& common, const std::string& file, const std::vector<std::
   Outcome<Checked> checked = check_composition(file, timings);
   if (!checked) return finish(common, checked.diagnostics);
   if (why.empty()) print(placement_text(*checked));
-  for (const std::string& name : why) {
-    const place::Solution& solution = checked->plan.solution;
-    const bool ring = solution.ring(name) != nullptr;
-    if (!ring && solution.role(name) == nullptr) {
-      std::string rings, roles;
-      for (const place::RingDepth& r : solution.rings) rings += (rings.empty() ? "" : ", ") + r.name;
-      for (const place::RolePlacement& r : solution.roles) roles += (roles.empty() ? "" : ", ") + r.name;
-      return finish(common, {usage("no ring or role is called '" + name + "'",
-                                   "the rings here are: " + (rings.empty() ? "none" : rings) +
-                                       "; the roles: " + (roles.empty() ? "none" : roles))});
-    }
-    const place::Explanation text = ring ? place::why_not_deeper(checked->plan.problem, solution, name)
-                                         : place::why_not_larger(checked->plan.problem, solution, name);
-    print(name + ": " + text.text + "\n");
-    for (const LabelledFact& fact : text.facts)
-      print(fmt::format(
-          "  {}: {}{}\n", fact.owner, fact.text,
-          fact.where.file.empty() ? "" : fmt::format(" ({}:{})", fact.where.file, fact.where.line)));
-  }
-  return finish(common, checked.diagnostics);
+  return answer(common, *checked, why, std::move(checked.diagnostics));
 }
 
 int page(const Common& common, const std::string& file, const std::string& output) {

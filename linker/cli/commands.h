@@ -28,6 +28,7 @@ struct LinkArguments {
   unsigned seconds = 600;        ///< for the vendor's compiler and linker
   unsigned memory_mib = 16'384;  ///< of address space, for each of them
   bool quiet = false;
+  std::vector<std::string> why;  ///< names to tell of
 };
 int link(const Common& common, const LinkArguments& arguments);
 

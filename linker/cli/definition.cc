@@ -137,9 +137,10 @@ Exit status:
       ->required()
       ->type_name("");
   command
-      ->add_option("--why", a.why,
-                   "Say why this ring is not deeper, or why this role has no more registers, in place of the "
-                   "placement")
+      ->add_option(
+          "--why", a.why,
+          "Say why this ring is not deeper, why this role has no more registers, or how this tensor is "
+          "routed, in place of the placement")
       ->type_name("OWNER.NAME");
   add_list_files(command, a);
   command->callback([&a] {
@@ -193,6 +194,12 @@ Environment:
       ->check(whole_number(1024, 1'048'576))
       ->capture_default_str();
   command->add_flag("--quiet", a.link.quiet, "Do not print the summary");
+  command
+      ->add_option(
+          "--why", a.link.why,
+          "Say why this ring is not deeper, why this role has no more registers, or how this tensor is "
+          "routed")
+      ->type_name("OWNER.NAME");
   add_list_files(command, a);
   command->callback([&a] {
     a.action = [&a](const Common& common) {

@@ -251,9 +251,18 @@ void read_connections(const Row& top, LinkMap& out) {
                   t.text("from_layout"), t.text("via")};
     }
   }
-  for (const Row& row : top.rows("routes"))
-    out.routes.push_back(
-        {row.text("from"), row.text("to"), row.text("route"), row.all_shown("permutation").size()});
+  for (const Row& row : top.rows("routes")) {
+    MapRoute route{row.text("from"),
+                   row.text("to"),
+                   row.text("route"),
+                   row.all_shown("permutation").size(),
+                   row.text_or("method"),
+                   row.texts("cost"),
+                   {}};
+    for (const Row& tried : row.rows("rejected"))
+      route.rejected.push_back({tried.text("route"), tried.text("reason")});
+    out.routes.push_back(std::move(route));
+  }
   for (const Row& row : top.rows("facts"))
     out.facts.push_back({row.text("fact"), row.shown("value"), row.truth("settable"), row.truth("set"),
                          row.all_shown("domain"), row.texts("readers"), row.where(),

@@ -96,6 +96,12 @@ struct MapBinding {
 struct MapRoute {
   std::string from, to, route;
   std::size_t permuted = 0;  ///< how many values are renamed
+  std::string method;
+  std::vector<std::string> cost;
+  struct Rejected {
+    std::string route, reason;
+  };
+  std::vector<Rejected> rejected;  ///< what was tried before
 };
 
 struct MapFact {

@@ -5,6 +5,7 @@
 #include "linker/bind/words.h"
 #include "linker/protocol/order.h"
 #include "linker/report/map_rows.h"
+#include "linker/report/route_text.h"
 #include "packager/contract/expression.h"
 #include "packager/contract/tensor.h"
 #include "packager/layout/text.h"
@@ -113,14 +114,22 @@ json route_rows(const MapSource& source) {
     const auto name = [&](PortRef p) {
       return dotted(composition, p.instance, composition.contract(p.instance).tensors[p.index].name);
     };
-    json row = {{"from", name(r.tensor.exporter)}, {"to", name(r.tensor.importer)}, {"route", transfer::name_of(r.transfer.kind)}};
+    json row = {{"from", name(r.tensor.exporter)},
+                {"to", name(r.tensor.importer)},
+                {"route", transfer::name_of(r.transfer.kind)}};
     if (r.transfer.kind == transfer::Kind::kRenamed) {
       // The producer's value v is the consumer's value permutation[v].
       std::vector<int> permutation(static_cast<std::size_t>(r.request.from.map.values), -1);
       for (std::size_t v = 0; v < r.transfer.renamed.size(); ++v)
-        if (r.transfer.renamed[v] >= 0) permutation[static_cast<std::size_t>(r.transfer.renamed[v])] = static_cast<int>(v);
+        if (r.transfer.renamed[v] >= 0)
+          permutation[static_cast<std::size_t>(r.transfer.renamed[v])] = static_cast<int>(v);
       row["permutation"] = permutation;
     }
+    if (!r.transfer.method.empty()) row["method"] = r.transfer.method;
+    if (r.transfer.groups > 1) row["groups"] = r.transfer.groups;
+    if (const std::vector<std::string> cost = cost_lines(r.transfer.cost); !cost.empty()) row["cost"] = cost;
+    for (const transfer::Rejected& tried : r.rejected)
+      row["rejected"].push_back({{"route", tried.kind}, {"reason", tried.reason}});
     rows.push_back(std::move(row));
   }
   return rows;

@@ -287,12 +287,17 @@ json binding_table(const Context& context) {
       protocol.push_back("layout " + b.tile->layout +
                          (b.tile->from_layout == b.tile->layout ? "" : ", from " + b.tile->from_layout));
       for (const MapRoute& r : context.map.routes)
-        if (r.from == b.exported && r.to == b.import)
+        if (r.from == b.exported && r.to == b.import) {
           protocol.push_back(
-              fmt::format("route: {}, via {}", r.route, b.tile->via) +
+              fmt::format("route: {}{}, via {}", r.route, r.method.empty() ? "" : ", " + r.method,
+                          b.tile->via) +
               (r.permuted > 0
                    ? fmt::format(", {} renamed", plural(static_cast<std::int64_t>(r.permuted), "value"))
                    : ""));
+          for (const std::string& line : r.cost) protocol.push_back(line);
+          for (const MapRoute::Rejected& tried : r.rejected)
+            protocol.push_back(fmt::format("not {}: {}", tried.route, tried.reason));
+        }
     }
     json lines = json::array();
     for (const std::string& p : protocol) lines.push_back({{"text", p}});

@@ -102,7 +102,8 @@ std::string connections(const json& map) {
     rows.push_back({b.at("kind"), b.at("import"), "from", b.at("export")});
   for (const json& r : map.at("routes"))
     rows.push_back({"route", r.at("to"), "from",
-                    r.at("from").get<std::string>() + ": " + r.at("route").get<std::string>()});
+                    r.at("from").get<std::string>() + ": " + r.at("route").get<std::string>() +
+                        (r.contains("method") ? ", " + r.at("method").get<std::string>() : "")});
   return rows.empty() ? "bindings: none\n" : "bindings\n" + table(rows);
 }
 

@@ -142,10 +142,10 @@ class Matrix:
             for element, (_, size) in TYPES.items():
                 givers = {name: f"give_{element}_{name}" for name in REGISTERS}
                 takers = {name: f"take_{element}_{name}" for name in [*REGISTERS, *(f"shared_{s}" for s in SHARED)]}
-                chosen = self.options.pairs == "all" and element in ("f32", "u16")
+                chosen = self.options.pairs == "all" and element == "f32"
                 for g, give in enumerate(givers):
                     for t, take in enumerate(takers):
-                        if chosen or (g * 5 + t) % 16 == 3:
+                        if chosen or (g * 5 + t) % 16 in ((3, 9) if self.options.pairs == "all" else (3,)):
                             pairs.append({"element": element, "bytes": size, "from": f"{element}.{give}", "to": f"{element}.{take}",
                                           "give": givers[give], "take": takers[take]})
                 wanted = {p["give"] for p in pairs} | {p["take"] for p in pairs}

@@ -1,0 +1,15 @@
+// Answers to `--why NAME`.
+#pragma once
+
+#include <string>
+
+#include "linker/link.h"
+
+namespace pipelink {
+
+/// Why a ring is not deeper, why a role has no more registers, or how a tensor is routed and why not
+/// otherwise. A tensor is named by either end, or as "producer.tile->consumer.tile". U-USAGE, with the names
+/// there are.
+Outcome<std::string> why(const Checked& checked, const std::string& name);
+
+}  // namespace pipelink
