@@ -1,10 +1,12 @@
-#include "tests/fuzz/json_mutator.h"
-
+// Mutations of JSON that change its values, not its bytes, so that most of them are read. Linking this file
+// installs them.
 #include <algorithm>
 #include <iterator>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "tests/fuzz/json_values.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
@@ -13,15 +15,6 @@ namespace pipelink::fuzz {
 using nlohmann::json;
 
 namespace {
-
-bool too_deep(const char* text, std::size_t size) {  // JSON is written and freed by recursion
-  int depth = 0, deepest = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    depth += text[i] == '[' || text[i] == '{' ? 1 : text[i] == ']' || text[i] == '}' ? -1 : 0;
-    deepest = std::max(deepest, depth);
-  }
-  return deepest > 200;
-}
 
 /// Every value below `from`, with its parent.
 struct Node {
@@ -46,46 +39,11 @@ void collect(json& from, std::vector<Node>& nodes) {
 }
 
 json interesting(std::mt19937& random, const json& old) {
-  static const std::int64_t numbers[] = {
-      0,     1,          2,         3,         7,         8,         16,        24,  31,   32,   33,
-      64,    127,        128,       240,       248,       255,       256,       512, 1024, 4096, 65535,
-      65536, 227 * 1024, 1LL << 31, 1LL << 32, 1LL << 53, INT64_MAX, INT64_MIN, -1,  -8};
-  static const char* const texts[] = {"",
-                                      "a",
-                                      "tile",
-                                      "tile*2",
-                                      "1/0",
-                                      "stages",
-                                      "operands.stages",
-                                      "((((",
-                                      "1 ? 2 : 3",
-                                      "int",
-                                      "float4",
-                                      "registers",
-                                      "shared",
-                                      "warp",
-                                      "block",
-                                      "f32",
-                                      "(4,8):(8,1)",
-                                      "((4,8,4),(2,2)):((32,1,8),(16,8))",
-                                      "sm_90a",
-                                      "sm_100a",
-                                      "x.y",
-                                      "\n",
-                                      "\xff",
-                                      "main",
-                                      "9223372036854775807",
-                                      "-9223372036854775808*-1",
-                                      "9223372036854775807+1",
-                                      "run",
-                                      "full",
-                                      "bool",
-                                      "void"};
   switch (random() % 6) {
     case 0:
-      return numbers[random() % std::size(numbers)];
+      return kNumbers[random() % std::size(kNumbers)];
     case 1:
-      return texts[random() % std::size(texts)];
+      return kTexts[random() % std::size(kTexts)];
     case 2:
       if (old.is_number_integer()) return old.get<std::int64_t>() / 2;
       return random() % 2 == 0;
@@ -159,11 +117,6 @@ std::size_t written(const json& input, std::uint8_t* data, std::size_t size, std
 }
 
 }  // namespace
-
-json parsed(const std::uint8_t* data, std::size_t size) {
-  const char* text = reinterpret_cast<const char*>(data);
-  return too_deep(text, size) ? json() : json::parse(text, text + size, nullptr, false);
-}
 
 }  // namespace pipelink::fuzz
 

@@ -6,8 +6,10 @@
 
 #include "linker/report/map.h"
 #include "linker/report/page.h"
+#include "tests/fuzz/slowest.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const pipelink::fuzz::Timed timed;
   const std::string text(reinterpret_cast<const char*>(data), size);
   const auto page = pipelink::page_of_map(text, "fuzz.map.json");
   const auto summary = pipelink::summary_of_map(text, "fuzz.map.json");

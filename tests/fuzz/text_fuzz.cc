@@ -19,6 +19,7 @@
 #include "packager/layout/algebra.h"
 #include "packager/layout/cover.h"
 #include "packager/layout/text.h"
+#include "tests/fuzz/slowest.h"
 
 namespace {
 
@@ -96,6 +97,7 @@ void instance(std::string_view text) {
 
 /// The first byte chooses the kind of text.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const pipelink::fuzz::Timed timed;
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 8) {
