@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "packager/base/demangle.h"
@@ -43,7 +44,7 @@ class Rules {
         set_registers(i);
       else if (op.starts_with("tcgen05.alloc") || op.starts_with("tcgen05.dealloc"))
         columns(i);
-      else if (op.starts_with("setp.") || op.starts_with("add."))
+      else if (op.starts_with("setp.") || op.starts_with("add.") || op.starts_with("mad."))
         threads(i);
       else if (op.starts_with("wgmma.mma"))
         warpgroup(i);
@@ -61,6 +62,11 @@ class Rules {
   }
 
  private:
+  struct Found {
+    int count = 0;
+    SourceSpan where;  ///< of the first
+  };
+
   struct Kind {
     const char* clause;
     const char* title;  ///< behind the function's name
@@ -149,7 +155,7 @@ class Rules {
     if (!warpgroups_.insert(role->name).second) return;
     findings_.push_back(make_error(
         "P-COUNT", fmt::format("role {} uses wgmma in a part of a warpgroup", role->name),
-        {{file_, i.opcode, {}},
+        {{file_, i.opcode, i.where},
          {contract_.component,
           fmt::format("role {} has {} warps, aligned to {}", role->name, role->warps, role->align_warps),
           role->where}},
@@ -192,7 +198,7 @@ class Rules {
     if (!value || !amount || *value == *amount || (at_most && *value < *amount)) return;
     findings_.push_back(make_error(
         "P-COUNT", fmt::format("{} counts otherwise than its contract", written_name(contract_, i.function)),
-        {{file_, fmt::format("{}: {} {}", i.text(), *value, what), {}},
+        {{file_, fmt::format("{}: {} {}", i.text(), *value, what), i.where},
          {contract_.component, fmt::format("{} has {} {}", claim, *amount, what), where}},
         "a barrier that waits for other arrivals than come hangs, or opens too early",
         fmt::format("state {} {} in the claim, or arrive with {}", *value, what, *amount)));
@@ -244,21 +250,37 @@ class Rules {
   void found(const Kind& kind, const PtxInstruction& i, const std::string& more = {}) {
     auto& [used, texts] = places_[{kind.clause, i.function}];
     used = &kind;
-    ++texts[i.text() + more];
+    Found& use = texts[i.text() + more];
+    if (use.count++ == 0) use.where = i.where;
+  }
+
+  /// Where the role or the callable of that symbol is annotated; nothing of other functions.
+  std::optional<LabelledFact> annotated(const std::string& symbol) const {
+    const auto look = [&](const char* kind, const auto& list) -> std::optional<LabelledFact> {
+      for (const auto& entry : list)
+        if (symbol == fmt::format("{}{}{}", prefix_, kind, entry.name))
+          return LabelledFact{contract_.component, written_name(contract_, symbol), entry.where};
+      return std::nullopt;
+    };
+    auto found = look("role__", contract_.roles);
+    return found ? found : look("export__", contract_.callables);
   }
 
   Diagnostics report() {
     Diagnostics out;
-    for (const auto& [place, use] : places_) {
+    for (const auto& [place, all] : places_) {
       const auto& [clause, function] = place;
-      const auto& [kind, texts] = use;
+      const auto& [kind, texts] = all;
       std::vector<LabelledFact> facts;
-      for (const auto& [text, count] : texts) {
-        if (facts.size() == kShown) {
+      if (auto where = annotated(function)) facts.push_back(std::move(*where));
+      const std::size_t most = facts.size() + kShown;
+      for (const auto& [text, use] : texts) {
+        if (facts.size() == most) {
           facts.push_back({file_, fmt::format("and {} more", texts.size() - kShown), {}});
           break;
         }
-        facts.push_back({file_, fmt::format("{}, {} time{}", text, count, count == 1 ? "" : "s"), {}});
+        facts.push_back(
+            {file_, fmt::format("{}, {} time{}", text, use.count, use.count == 1 ? "" : "s"), use.where});
       }
       out.push_back(make_error(clause, fmt::format("{} {}", written_name(contract_, function), kind->title),
                                std::move(facts), kind->reason, kind->help));
@@ -270,8 +292,8 @@ class Rules {
   const Contract& contract_;
   const std::string& file_;
   const std::string prefix_;
-  /// (clause, function) → kind, and text → how often
-  std::map<std::pair<std::string, std::string>, std::pair<const Kind*, std::map<std::string, int>>> places_;
+  /// (clause, function) → kind, and the instructions by their text
+  std::map<std::pair<std::string, std::string>, std::pair<const Kind*, std::map<std::string, Found>>> places_;
   Diagnostics findings_;
   std::set<std::string> warpgroups_;  ///< roles that were reported
   CodeSubject barriers_{"hardware barriers", 0, 0, {}},

@@ -21,7 +21,7 @@ bool is_word(char c) {
          c == '%';
 }
 
-/// Splits into words, `.directives` and single characters; comments and blanks are left out.
+/// Splits into words, `.directives` and single characters; comments, blanks and `.loc` lines are left out.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
@@ -60,7 +60,7 @@ class Lexer {
     while (at_ < text_.size()) {
       if (is_ptx_space(text_[at_])) {
         ++at_;
-      } else if (text_.substr(at_).starts_with("//")) {
+      } else if (text_.substr(at_).starts_with("//") || begins_loc(text_.substr(at_))) {
         at_ = std::min(text_.find('\n', at_), text_.size());
       } else if (text_.substr(at_).starts_with("/*")) {
         const std::size_t end = text_.find("*/", at_ + 2);
@@ -181,7 +181,7 @@ class Parser {
       return make_error("I-OBJECT", fmt::format("the PTX twin in '{}' cannot be read", name_), {}, fault_);
     for (const Body& body : bodies_) {
       shared_in(body);
-      std::vector<PtxInstruction> code = ptx_code(body.name, body.text);
+      std::vector<PtxInstruction> code = ptx_code(body.name, body.text, files_);
       std::move(code.begin(), code.end(), std::back_inserter(facts_.code));
     }
     finish_variables();
@@ -204,7 +204,9 @@ class Parser {
         facts_.version = trim_ptx(line());
       else if (token == ".target")
         facts_.target = target(line());
-      else if (token == ".address_size" || token == ".file" || token == ".loc")
+      else if (token == ".file")
+        file(line());
+      else if (token == ".address_size")
         line();
       else if (token == ".extern")
         linkage.external = true;
@@ -235,6 +237,18 @@ class Parser {
     const std::size_t end = std::min(text_.find('\n', begin), text_.size());
     lexer_.move_to(end);
     return text_.substr(begin, end - begin);
+  }
+
+  /// `1 "kernel.cu"`, perhaps with a time and a size behind it. No path of a machine goes into messages.
+  void file(std::string_view rest) {
+    const std::string_view number = trim_ptx(rest);
+    int index = 0;
+    std::from_chars(number.data(), number.data() + number.size(), index);
+    const std::size_t open = rest.find('"'), close = rest.rfind('"');
+    if (open == std::string_view::npos || close == open) return;
+    std::string_view path = rest.substr(open + 1, close - open - 1);
+    if (path.starts_with('/')) path = path.substr(path.rfind('/') + 1);
+    files_[index] = path;
   }
 
   static std::string_view target(std::string_view rest) { return trim_ptx(rest.substr(0, rest.find(','))); }
@@ -492,6 +506,7 @@ class Parser {
   std::vector<PtxFunction> functions_;
   std::vector<Variable> variables_;
   std::vector<Body> bodies_;
+  std::map<int, std::string> files_;
   std::map<std::string_view, std::string_view> own_constants_;  // name → initial value
   std::map<std::string_view, const Body*> internal_bodies_;     // static functions
   std::string fault_;

@@ -40,7 +40,8 @@ std::string without_comments(std::string_view text) {
 struct Statement {
   std::string_view opcode;
   std::vector<std::string_view> operands;
-  std::size_t scope = 0;  ///< index into Code::scopes
+  std::size_t scope = 0;   ///< index into Code::scopes
+  int file = 0, line = 0;  ///< of the `.loc` before it
 };
 
 /// Braces within a function: inline assembly and calls declare registers of the same names again and again.
@@ -82,10 +83,24 @@ std::set<std::string_view> declared(std::string_view text) {
   return out;
 }
 
+/// ".loc 1 23 4" and, behind an inlined call, ", function_name …, inlined_at 1 40 3"; it ends with its line.
+void read_loc(std::string_view text, int& file, int& line) {
+  const auto number = [&](int& value) {
+    text = trim_ptx(text);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{}) value = 0;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  };
+  number(file);
+  number(line);
+}
+
 /// Braces that open or close a scope stand where a statement may begin; those of an operand do not.
 Code parse(std::string_view body) {
+  constexpr std::size_t kWord = 4;  // ".loc"
   Code out;
   std::size_t scope = 0;
+  int file = 0, line = 0;
   for (std::size_t at = 0; at < body.size();) {
     if (is_ptx_space(body[at]) || body[at] == '{' || body[at] == '}' || body[at] == ';') {
       if (body[at] == '{') {
@@ -95,6 +110,12 @@ Code parse(std::string_view body) {
         scope = out.scopes[scope].parent;
       }
       ++at;
+      continue;
+    }
+    if (begins_loc(body.substr(at))) {
+      const std::size_t stop = std::min(body.find('\n', at), body.size());
+      read_loc(body.substr(at + kWord, stop - at - kWord), file, line);
+      at = stop;
       continue;
     }
     std::size_t end = at;
@@ -117,7 +138,7 @@ Code parse(std::string_view body) {
     std::size_t word = 0;
     while (word < text.size() && (is_word(text[word]) || text[word] == ':')) ++word;  // mbarrier.…::cluster
     if (word == 0 || text.front() == '.') continue;                                   // .reg, .param, .loc
-    out.statements.push_back({text.substr(0, word), split_operands(text.substr(word)), scope});
+    out.statements.push_back({text.substr(0, word), split_operands(text.substr(word)), scope, file, line});
   }
   return out;
 }
@@ -185,11 +206,14 @@ class Flow {
     settled_ = !changed;
   }
 
-  std::vector<PtxInstruction> notable(std::string_view function) const {
+  std::vector<PtxInstruction> notable(std::string_view function,
+                                      const std::map<int, std::string>& files) const {
     std::vector<PtxInstruction> out;
     for (const Statement& s : code_.statements) {
       if (!is_of_contracts(s.opcode) && !(settled_ && is_of_threads(s))) continue;
-      PtxInstruction instruction{std::string(function), std::string(s.opcode), {}};
+      PtxInstruction instruction{std::string(function), std::string(s.opcode), {}, {}};
+      if (const auto file = files.find(s.file); file != files.end())
+        instruction.where = {file->second, s.line};
       for (const std::string_view operand : s.operands) {
         PtxOperand use{std::string(operand), origin_of(operand, s.scope)};
         if (!settled_) use.origin.unknown = true;
@@ -203,16 +227,31 @@ class Flow {
  private:
   static constexpr int kRounds = 64;
 
-  /// "setp.eq.u32 %p1, %tid.x, 0", "add.s32 %r2, %r1, %ntid.x"
+  /// "setp.eq.u32 %p1, %tid.x, 0", "add.s32 %r2, %r1, %ntid.x", "mad.lo.s32 %r2, %ctaid.x, %ntid.x, %tid.x"
   bool is_of_threads(const Statement& s) const {
-    const bool compares = s.opcode.starts_with("setp."), steps = s.opcode.starts_with("add.");
-    if ((!compares && !steps) || s.operands.size() != 3) return false;
-    const PtxOrigin a = origin_of(s.operands[1], s.scope), b = origin_of(s.operands[2], s.scope);
+    const bool compares = s.opcode.starts_with("setp."), multiplies = s.opcode.starts_with("mad."),
+               steps = s.opcode.starts_with("add.") || multiplies;
+    if ((!compares && !steps) || s.operands.size() != (multiplies ? 4U : 3U)) return false;
+    PtxOrigin a = origin_of(s.operands[1], s.scope), b = origin_of(s.operands[2], s.scope);
+    if (multiplies) {  // a product that is added
+      if (b.thread == "%ntid.x") std::swap(a, b);
+      if (a.thread == "%ntid.x") return !origin_of(s.operands[3], s.scope).only_constants();
+      return false;
+    }
+    if (compares && a.whole_thread && b.whole_thread) return false;  // every thread is one of the block
     for (const auto& [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
       if (one->thread == "%ntid.x" && !other->only_constants()) return true;
-      if (compares && one->thread == "%tid.x" && other->value) return true;
+      if (compares && one->thread == "%tid.x" && other->value)
+        return !one->whole_thread || tells_threads(s.opcode, *other->value);
     }
     return false;
+  }
+
+  /// Not so of "threadIdx.x < 1024", which is so of every thread of any block.
+  static bool tells_threads(std::string_view opcode, std::int64_t with) {
+    constexpr std::int64_t kMostThreads = 1024;
+    const bool equal = opcode.starts_with("setp.eq.") || opcode.starts_with("setp.ne.");
+    return equal || with < kMostThreads - 1 || with > kMostThreads;
   }
 
   /// Words of an operand: "[%r1+8]" has %r1 and 8.
@@ -243,6 +282,7 @@ class Flow {
       } else if (word.front() == '%' && !is_digit(word.back())) {  // %tid.x
         one.unknown = true;
         if (word == "%tid.x" || word == "%ntid.x") one.thread = word;
+        one.whole_thread = !one.thread.empty();
       } else if (word.front() != '%') {
         one.from.emplace(word);
       }
@@ -264,9 +304,10 @@ class Flow {
     into.from.insert(more.from.begin(), more.from.end());
     if (into.value != more.value) into.value.reset();
     if (into.thread != more.thread) into.thread.clear();
+    into.whole_thread &= more.whole_thread && !into.thread.empty();
     return before.constants != into.constants || before.unknown != into.unknown ||
            before.from.size() != into.from.size() || before.value != into.value ||
-           before.thread != into.thread;
+           before.thread != into.thread || before.whole_thread != into.whole_thread;
   }
 
   bool set(std::string_view target, std::size_t scope, const PtxOrigin& origin) {
@@ -311,7 +352,10 @@ class Flow {
       }
       if (!s.opcode.starts_with("mov") && !s.opcode.starts_with("cvt")) origin.value.reset();
       if (first) return false;  // of registers that nothing has set yet
+      const bool same = s.opcode.starts_with("mov.") || s.opcode.starts_with("cvt.");
+      const bool whole = same && origin_of(s.operands[1], s.scope).whole_thread;
       origin.thread = thread_of(s);
+      origin.whole_thread = whole && !origin.thread.empty();
     }
     return set(s.operands[0], s.scope, origin);
   }
@@ -319,6 +363,10 @@ class Flow {
   std::string thread_of(const Statement& s) const {
     PtxOrigin from = origin_of(s.operands[1], s.scope), with;
     if (s.operands.size() > 2) with = origin_of(s.operands[2], s.scope);
+    if (s.opcode.starts_with("mul.") || s.opcode.starts_with("shl.")) {  // blockDim.x * gridDim.x
+      const bool either = s.opcode.starts_with("mul.") && with.thread == "%ntid.x";
+      return from.thread == "%ntid.x" || either ? "%ntid.x" : "";
+    }
     const bool alone = s.operands.size() == 2 || with.only_constants();
     return alone && keeps_thread(s.opcode, with.value) ? std::move(from.thread) : std::string();
   }
@@ -352,9 +400,10 @@ std::string PtxInstruction::text() const {
   return out;
 }
 
-std::vector<PtxInstruction> ptx_code(std::string_view function, std::string_view body) {
+std::vector<PtxInstruction> ptx_code(std::string_view function, std::string_view body,
+                                     const std::map<int, std::string>& files) {
   const std::string text = without_comments(body);
-  return Flow(text).notable(function);
+  return Flow(text).notable(function, files);
 }
 
 }  // namespace pipelink

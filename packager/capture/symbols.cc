@@ -35,6 +35,8 @@ std::vector<std::string> handle_symbols(const contract::Contract& contract) {
     names.push_back(fmt::format("{}barrier__{}", prefix, barrier.name));
   for (const auto& memory : contract.tensor_memory)
     names.push_back(fmt::format("{}tensor_memory__{}", prefix, memory.name));
+  for (const auto& scratch : contract.scratch)
+    names.push_back(fmt::format("{}scratch__{}", prefix, scratch.name));
   for (const auto& fact : contract.facts) names.push_back(fmt::format("{}fact__{}", prefix, fact.name));
   if (contract.parameters) names.push_back(prefix + "parameters");
   names.emplace_back("pl__guard__barrier");

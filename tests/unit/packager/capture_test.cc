@@ -285,7 +285,53 @@ TEST_CASE("a thread's number in the block") {
   CHECK(seen("mov.u32 %r1, %tid.x;\nmov.u32 %r2, 0;\n$L:\nadd.s32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, "
              "%r1;\n@%p1 bra $L;") == 0);
   CHECK(seen("mov.u32 %r1, %tid.y;\nsetp.eq.s32 %p1, %r1, 0;") == 0);
+  // i += blockDim.x * gridDim.x, in either order and doubled; i = blockIdx.x * blockDim.x + threadIdx.x
+  const std::string dimensions =
+      "ld.param.u32 %r1, [f_param_0];\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %nctaid.x;\n";
+  CHECK(seen(dimensions + "mul.lo.s32 %r4, %r2, %r3;\nadd.s32 %r1, %r1, %r4;") == 1);
+  CHECK(seen(dimensions + "mul.lo.s32 %r4, %r3, %r2;\nshl.b32 %r5, %r4, 1;\nadd.s32 %r1, %r5, %r1;") == 1);
+  CHECK(seen(dimensions + "mul.wide.u32 %rd4, %r2, %r3;\nadd.s64 %rd1, %rd1, %rd4;\nadd.s32 %r1, %r1, 4;") ==
+        1);
+  CHECK(seen(dimensions + "mad.lo.s32 %r1, %r3, %r2, %r1;") == 1);
+  CHECK(seen("mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.s32 %r4, %r1, %r2, "
+             "%r3;") == 1);
+  // What is so of every thread: threadIdx.x < blockDim.x, threadIdx.x < 1024, blockDim.x == 384
+  CHECK(seen("mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ntid.x;\nsetp.lt.u32 %p1, %r1, %r2;") == 0);
+  CHECK(seen("mov.u32 %r1, %tid.x;\ncvt.u64.u32 %rd1, %r1;\nmov.u32 %r2, %ntid.x;\ncvt.u64.u32 %rd2, %r2;\n"
+             "setp.ge.u64 %p1, %rd1, %rd2;") == 0);
+  CHECK(seen("mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 1024;\nsetp.gt.u32 %p2, %r1, 1023;") == 0);
+  CHECK(seen("mov.u32 %r1, %ntid.x;\nsetp.ne.s32 %p1, %r1, 384;") == 0);
+  CHECK(
+      seen("mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ntid.x;\nshr.u32 %r3, %r2, 1;\nsetp.lt.u32 %p1, %r1, %r3;") ==
+      1);
+  CHECK(seen("mov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 1023;") == 1);
   CHECK(seen("mov.u32 %r1, %tid.x;\n@%p1 mov.u32 %r1, 7;\nsetp.eq.s32 %p2, %r1, 0;") == 0);
+}
+
+TEST_CASE("lines of the source, where the object has them") {
+  const std::vector<PtxInstruction> code = ptx_code(
+      "f",
+      ".loc 1 12 3\nmov.u32 %r1, 5;\n.loc\t2 7 1, function_name $L__info_string0, inlined_at 1 12 3\n"
+      "bar.sync %r1, 64;\n.loc 3 1 1\nbar.sync 2;",
+      {{1, "a.cu"}, {2, "b.h"}});
+  REQUIRE(code.size() == 2);
+  CHECK(code[0].text() == "bar.sync 5, 64");  // the line in between hides nothing
+  CHECK(code[0].where.file == "b.h");
+  CHECK(code[0].where.line == 7);
+  CHECK(code[1].where.file.empty());
+  // And nothing else depends on them.
+  const std::string plain =
+                        ".global .align 4 .u32 v;\n.weak .func f() {\nmov.u64 %rd1, v;\nld.global.u32 %r1, "
+                        "[%rd1];\nret;\n}\n",
+                    lines =
+                        ".global .align 4 .u32 v;\n.weak .func f() {\n.loc 1 3 1\nmov.u64 %rd1, v;\n.loc 1 4 "
+                        "2\nld.global.u32 %r1, "
+                        "[%rd1];\nret;\n}\n.file 1 \"/home/me/a.cu\"\n";
+  CHECK(ptx(plain).functions.at(0).digest == ptx(lines).functions.at(0).digest);
+  CHECK_FALSE(ptx(lines).variables.at(0).written);
+  CHECK(ptx(".visible .func g() {\n.loc 1 3 1\nbar.sync 0;\n}\n.file 1 \"/home/me/a.cu\", 1, 2\n")
+            .code.at(0)
+            .where.file == "a.cu");
 }
 
 TEST_CASE("a contract is captured") {
