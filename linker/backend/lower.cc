@@ -29,6 +29,10 @@ std::string failure(const char* clause, const std::string& text) {
   return reply({{"clause", clause}, {"log", text}});
 }
 
+std::string not_loaded(const std::string& error) {
+  return failure(lacks_address_space(error) ? "T-CHILD" : "T-TOOLKIT", error);
+}
+
 /// The most memory that this process has had at once.
 long peak_memory_kib() {
   rusage usage{};
@@ -73,7 +77,7 @@ std::string compile_glue(const Nvrtc& api, const std::string& arch_and_glue) {
 std::string load_and_compile(const Receive& receive) {
   Nvrtc api;
   std::string error;
-  if (!Nvrtc::load(api, error)) return failure("T-TOOLKIT", error);
+  if (!Nvrtc::load(api, error)) return not_loaded(error);
   return compile_glue(api, receive());
 }
 
@@ -141,7 +145,7 @@ std::string load_and_link(const ChildLimits& limits, const Receive& receive) {
   Child compiler(limits, load_and_compile);
   NvJitLink api;
   std::string error;
-  if (!NvJitLink::load(api, error)) return failure("T-TOOLKIT", error);
+  if (!NvJitLink::load(api, error)) return not_loaded(error);
   const Request request = request_of(receive());
   compiler.send(request.arch + "\n" + request.glue);
   if (std::string wrong = newer_input(request, api); !wrong.empty()) return failure("L-TOOLKIT", wrong);
@@ -217,6 +221,9 @@ Diagnostic tool_error(const LowerRequest& request, const std::string& clause, st
 
 // ---- in the linker
 
+constexpr const char* kMoreMemory =
+    "give it more address space: `pipelink link --memory`, in MiB, or `ulimit -v`";
+
 std::unique_ptr<Child> start(const ToolchainLimits& limits) {
   const ChildLimits of_child{limits.seconds, limits.memory_bytes};
   return std::make_unique<Child>(
@@ -229,8 +236,10 @@ Outcome<Lowered> lower_to(Child& toolchain, const LowerRequest& request, Product
   if (!child.finished) {
     Diagnostic d = tool_error(request, "T-CHILD", "the vendor's linker died", child.death);
     if (!child.standard_error.empty()) d.facts.push_back({"standard error", child.standard_error, {}});
-    d.help = child.standard_error.find("out of memory") != std::string::npos
-                 ? "give it more address space: `pipelink link --memory`, in MiB"
+    const auto says = [&](const char* words) {
+      return child.standard_error.find(words) != std::string::npos;
+    };
+    d.help = says("out of memory") || says("bad_alloc") ? kMoreMemory
              : child.death.starts_with("no result")
                  ? "give it more time: `pipelink link --seconds`; if that does not help, the object and the "
                    "toolkit do "
@@ -244,14 +253,17 @@ Outcome<Lowered> lower_to(Child& toolchain, const LowerRequest& request, Product
     return tool_error(request, "T-CHILD", "the vendor's linker gave no answer", "its reply is not readable");
   const std::string log = head.value("log", "");
   if (const std::string clause = head.value("clause", ""); !clause.empty()) {
-    const char* title = clause == "T-NVRTC"     ? "the glue does not compile"
+    const bool no_room = lacks_address_space(log);
+    const char* title = no_room                 ? "the vendor's libraries do not fit the memory limit"
+                        : clause == "T-NVRTC"   ? "the glue does not compile"
                         : clause == "L-TOOLKIT" ? "a package is from another toolkit"
                         : clause == "T-TOOLKIT" ? "the CUDA toolkit's libraries cannot be used"
                         : clause == "T-CHILD"   ? "the vendor's run-time compiler died"
                                                 : "nvJitLink failed";
     Diagnostic d = tool_error(request, clause, title, log);
     if (clause == "T-CHILD")
-      d.help = "`pipelink doctor` runs it alone; if it dies there too, install the toolkit again";
+      d.help = no_room ? kMoreMemory
+                       : "`pipelink doctor` runs it alone; if it dies there too, install the toolkit again";
     if (clause == "T-TOOLKIT") d.help = "`pipelink doctor` shows what was found";
     if (clause == "T-NVRTC")
       d.help = "a callable's types must be known to both sides; report it if they are spelt rightly";

@@ -1,24 +1,49 @@
 #include "linker/backend/vendor.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
+#include <cstddef>
 #include <cstdlib>
 
 namespace pipelink {
 
+constexpr std::string_view kNoRoom = " does not fit into the address space that its process may have";
+
+bool lacks_address_space(std::string_view error) {
+  return error.ends_with(kNoRoom);
+}
+
+/// Whether the process may still map what the larger of the libraries takes. The loader's own words do not
+/// tell a limit from a file that must not be executed.
+static bool has_room() {
+  constexpr std::size_t kLibrary = std::size_t{256} << 20;
+  void* const at = mmap(nullptr, kLibrary, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return false;
+  munmap(at, kLibrary);
+  return true;
+}
+
 SharedLibrary SharedLibrary::open(const char* file, std::string& error) {
   SharedLibrary library;
-  std::string tried;
+  bool no_room = false;
   const char* chosen = std::getenv("PIPELINK_TOOLKIT_LIBRARY_DIR");
   for (const char* folder : {chosen, static_cast<const char*>(PIPELINK_BUILD_TOOLKIT_LIBRARY_DIR), ""}) {
     if (folder == nullptr) continue;
     const std::string path = *folder != '\0' ? std::string(folder) + "/" + file : std::string(file);
     library.handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library.handle_ == nullptr) continue;
+    if (library.handle_ == nullptr) {
+      const char* said = dlerror();
+      const std::string why = said != nullptr ? said : "";
+      const bool there = why.find("cannot open shared object file") == std::string::npos;
+      no_room = no_room || (there && !has_room());
+      continue;
+    }
     library.folder_ = folder;
     return library;
   }
-  error = std::string(file) + " cannot be loaded from the CUDA toolkit's library folder";
+  error =
+      file + (no_room ? std::string(kNoRoom) : " cannot be loaded from the CUDA toolkit's library folder");
   return library;
 }
 

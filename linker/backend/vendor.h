@@ -6,8 +6,12 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace pipelink {
+
+/// Whether a library was not loaded for want of memory, by the `error` of open() and load().
+bool lacks_address_space(std::string_view error);
 
 /// A library that stays loaded as long as the process.
 class SharedLibrary {

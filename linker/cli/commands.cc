@@ -30,15 +30,6 @@
 namespace pipelink::cli {
 namespace {
 
-/// Diagnostics go to standard error; the exit status follows from them.
-int finish(const Common& common, const Diagnostics& diagnostics) {
-  if (!diagnostics.empty() || common.format != Format::kText) {
-    const std::string text = render(diagnostics, common.format, wants_colour(STDERR_FILENO));
-    std::fwrite(text.data(), 1, text.size(), stderr);
-  }
-  return exit_status(diagnostics);
-}
-
 /// Text of packages and maps may hold anything; a terminal obeys control characters. Ends the process with 2
 /// if standard output takes no more: what reads it must not take half a result for a whole one.
 void print(std::string text) {
@@ -113,6 +104,14 @@ Diagnostics write_outputs(const std::string& directory, const std::vector<std::s
 
 }  // namespace
 
+int finish(const Common& common, const Diagnostics& diagnostics) {
+  if (!diagnostics.empty() || common.format != Format::kText) {
+    const std::string text = render(diagnostics, common.format, wants_colour(STDERR_FILENO));
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+  return exit_status(diagnostics);
+}
+
 int pack(const Common& common, const PackOptions& options) {
   return finish(common, pipelink::pack(options).diagnostics);
 }
@@ -186,7 +185,7 @@ int inspect(const Common& common, const std::string& file, bool json) {
 
 int explain(const Common& common, const std::string& id, bool list) {
   if (common.format == Format::kSarif)
-    return finish({}, {usage("explain has no SARIF form", "use --format text or --format json")});
+    return finish(common, {usage("explain has no SARIF form", "use --format text or --format json")});
   const bool json = common.format == Format::kJson;
   if (list) {
     print(json ? explain_json(clauses()) : clause_list_text());

@@ -19,6 +19,9 @@ struct Common {
   Format format = Format::kText;  ///< of diagnostics
 };
 
+/// Diagnostics go to standard error, in the format asked for; the exit status follows from them.
+int finish(const Common& common, const Diagnostics& diagnostics);
+
 int pack(const Common& common, const PackOptions& options);
 
 struct LinkArguments {

@@ -1,22 +1,58 @@
 // Reads the command line (definition.h) and does what it says (commands.h).
-#include <cstdio>
+#include <signal.h>
+
+#include <cctype>
+#include <string>
+#include <string_view>
 
 #include "linker/cli/definition.h"
 
+namespace {
+
+using namespace pipelink;
+
+/// `--format` of a command line that was not read to its end.
+std::string_view stated_format(int argc, char** argv) {
+  constexpr std::string_view kOption = "--format";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == kOption && i + 1 < argc) return argv[i + 1];
+    if (word.starts_with(kOption) && word.substr(kOption.size()).starts_with('='))
+      return word.substr(kOption.size() + 1);
+  }
+  return "text";
+}
+
+Diagnostic not_valid(const CLI::App& app, const CLI::ParseError& error) {
+  std::string what = error.what();
+  while (!what.empty() && (what.back() == '.' || std::isspace(static_cast<unsigned char>(what.back())) != 0))
+    what.pop_back();
+  if (what.size() > 1 && std::isupper(static_cast<unsigned char>(what[1])) == 0)  // a word, and no name
+    what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
+  std::string command = "pipelink";
+  for (const CLI::App* given : app.get_subcommands()) command += " " + given->get_name();
+  return make_error("U-USAGE", what, {}, {}, "`" + command + " --help` says what it takes");
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  // A file that may not grow is an error of its write, which then takes back what it has written.
+  signal(SIGXFSZ, SIG_IGN);
   CLI::App app("", "pipelink");
   pipelink::cli::Arguments arguments;
   pipelink::cli::define(app, arguments);
+  pipelink::cli::Common common;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    parse_format(stated_format(argc, argv), common.format);
+    return pipelink::cli::finish(common, {not_valid(app, e)});
   }
-  pipelink::cli::Common common;
-  if (!pipelink::parse_format(arguments.format, common.format)) {
-    std::fprintf(stderr, "error[U-USAGE]: --format is text, json or sarif, not '%s'\n",
-                 arguments.format.c_str());
-    return 2;
-  }
+  if (!parse_format(arguments.format, common.format))
+    return pipelink::cli::finish(
+        common, {make_error("U-USAGE", "there is no format '" + arguments.format + "'", {}, {},
+                            "--format is text, json or sarif")});
   return arguments.action(common);
 }

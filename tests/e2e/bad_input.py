@@ -350,7 +350,7 @@ def hostile_contracts(tools):
 
 def limited(tools, limit, file, out):
     """A link that cannot write files larger than `limit`: what a full disk does."""
-    program = ("import os, resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    program = ("import os, resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_DFL); "
                f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit})); os.execv(sys.argv[1], sys.argv[1:])")
     return run([sys.executable, "-c", program, tools.pipelink, "link", file, "-o", out, "--quiet"])
 
@@ -360,10 +360,29 @@ def usage(tools):
     for arguments in ([], ["lnik"], ["link"], ["place", "x.pl", "--limit", "-1"], ["link", "a.json", "b.json"], ["--format", "xml", "doctor"], ["explain", "L-NOTHING"],
                       ["pack", "a.fatbin"], ["check", "--nonsense", "a.json"], ["explain", "L-REGS", "--list"]):
         done = tools.tool(*arguments, timeout=10)
-        equal(done.status, 2, f"status of {done}")
-        check(done.err.strip(), f"no word about {arguments}")
+        equal((done.status, done.out), (2, ""), f"status of {done}")
+        check(done.err.startswith("error[U-USAGE]: "), f"no word about {arguments}: {done}")
+        check("\n  = help: " in done.err, f"no way out of {arguments}: {done}")
+        if "--format" in arguments:
+            continue
+        for form in (["--format", "json"], ["--format=json"]):
+            done = tools.tool(*arguments, *form, timeout=10)
+            found = json.loads(done.err)["diagnostics"]
+            equal((done.status, [d["clause"] for d in found]), (2, ["U-USAGE"]), f"as JSON: {done}")
+        done = tools.tool("--format", "sarif", *arguments, timeout=10)
+        equal(json.loads(done.err)["runs"][0]["results"][0]["ruleId"], "U-USAGE", f"as SARIF: {done}")
+
+
+def too_little_memory(tools):
+    """A limit that the vendor's libraries do not fit is told from a library that is not there."""
+    bench = Bench(tools, "too_little_memory")
+    for kib in (600_000, 640_000, 680_000):  # the heap that is taken first leaves less than a library
+        done = run(["sh", "-c", f"ulimit -v {kib} && exec '{tools.pipelink}' link '{bench.file}' -o '{bench.folder / 'more'}'"])
+        equal(done.status, 2, f"{kib} KiB of address space: {done}")
+        check("error[T-CHILD]" in done.err and "`pipelink link --memory`" in done.err, f"{kib} KiB of address space: {done}")
+        check(not (bench.folder / "more").exists(), "something was written")
 
 
 if __name__ == "__main__":
     sys.exit(main({f.__name__: f for f in (empty_and_truncated, flipped_bits, true_manifest, huge, not_a_file, compositions, outputs,
-                                           not_replaced, hostile_contracts, usage)}, __doc__))
+                                           not_replaced, hostile_contracts, usage, too_little_memory)}, __doc__))
