@@ -1,3 +1,5 @@
+#include <set>
+
 #include "linker/bind/words.h"
 #include "linker/check/context.h"
 #include "packager/contract/steps.h"
@@ -16,6 +18,7 @@ constexpr std::int64_t kMaxStages = 1024;
 constexpr std::int64_t kMaxThreads = 1024;
 constexpr std::int64_t kMaxRepeats = 1024;
 constexpr std::int64_t kMaxCounter = std::int64_t{1} << 32;
+constexpr std::int64_t kMaxScratch = std::int64_t{1} << 40;
 constexpr std::int64_t kMinColumns = 32, kMaxColumns = 512;
 
 class Checker {
@@ -36,10 +39,13 @@ class Checker {
       if (k.initial) check("counter", k.name, k.where, "initial", *k.initial, 0, kMaxCounter);
       if (k.arrivals) check("counter", k.name, k.where, "arrivals", *k.arrivals, 1, kMaxCounter);
     }
+    for (const contract::Scratch& s : c.scratch)
+      check("scratch", s.name, s.where, "bytes", s.bytes, 1, kMaxScratch);
     for (const contract::NamedBarrier& b : c.named_barriers) {
       check("named barrier", b.name, b.where, "threads", b.threads, 32, kMaxThreads, 32);
     }
     for (const contract::Steps& s : c.steps) {
+      counts_.clear();
       for (const std::string* text : {&s.once, &s.loop}) {
         const contract::ParsedSteps parsed = contract::parse_steps(*text);
         if (!parsed) continue;  // P-STEPS, when it was packed
@@ -54,7 +60,8 @@ class Checker {
  private:
   void counts(const contract::Steps& steps, const contract::Step& step) {
     for (const contract::Step& inner : step.inner) counts(steps, inner);
-    check("steps", steps.name, steps.where, "a count", step.count, 0, kMaxRepeats);
+    if (counts_.insert(contract::to_text(step.count)).second)  // one message for all steps that it counts
+      check("steps", steps.name, steps.where, "a count", step.count, 0, kMaxRepeats);
   }
 
   void ring(const contract::Ring& r) {
@@ -155,6 +162,7 @@ class Checker {
   const Context& context_;
   Findings& findings_;
   std::size_t instance_ = 0;
+  std::set<std::string> counts_;  ///< of the steps at hand
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "linker/check/check.h"
 
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "linker/check/context.h"
@@ -68,9 +69,20 @@ class Trials {
   int left_ = 256;  ///< bounds the work, by count
 };
 
+/// What both sides read is said once.
+void drop_repeated(std::vector<LabelledFact>& facts) {
+  std::set<std::tuple<std::string, std::string, std::string, int>> seen;
+  std::erase_if(facts, [&](const LabelledFact& f) {
+    return !seen.emplace(f.owner, f.text, f.where.file, f.where.line).second;
+  });
+}
+
 Diagnostics diagnostics_of(Findings findings) {
   Diagnostics out;
-  for (Finding& f : findings) out.push_back(std::move(f.diagnostic));
+  for (Finding& f : findings) {
+    drop_repeated(f.diagnostic.facts);
+    out.push_back(std::move(f.diagnostic));
+  }
   return out;
 }
 

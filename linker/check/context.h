@@ -85,6 +85,6 @@ std::vector<Proposal> other_exports(const Context& context, PortRef importer, Po
 /// The greatest depth of every ring that can be computed, by owner.
 RingStages deepest(const Context& context);
 void check_protocols(const Context& context, const RingStages& stages,
-                     Findings& findings);  ///< L-DEADLOCK, L-RATE
+                     Findings& findings);  ///< L-DEADLOCK, L-RATE, L-COUNT
 
 }  // namespace pipelink::checking

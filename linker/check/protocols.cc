@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "linker/bind/words.h"
 #include "linker/check/context.h"
 #include "linker/protocol/order.h"
+#include "packager/contract/steps.h"
 
 namespace pipelink::checking {
 namespace {
@@ -10,22 +13,69 @@ namespace {
 using binding::quoted;
 
 constexpr std::int64_t kTried = 16;  // stages more than there are
-constexpr std::size_t kMended = 2;   // faults for which depths are tried: bounds the work
+constexpr std::size_t kMended = 2;   // faults for which a way out is tried: bounds the work
+constexpr std::size_t kSettings = 64;
 
 bool has_fault(const ProtocolOrder& order, const std::string& title) {
   return std::any_of(order.faults.begin(), order.faults.end(),
                      [&](const ProtocolFault& f) { return f.diagnostic.title == title; });
 }
 
-/// The least depth of one ring with which these waits are met, tried from the present one on.
+/// Titles of the requirements that do not hold with these depths.
+std::set<std::string> broken_requirements(const Context& context, const RingStages& stages) {
+  const Outcome<Bindings> placed = with_placement(context.composition, context.bindings, stages);
+  if (!placed) return {"facts that read the placement"};
+  const Context with(context.composition, *placed, &stages);
+  Findings findings;
+  check_requirements(with, findings);
+  std::set<std::string> out;
+  for (const Finding& f : findings) out.insert(f.diagnostic.title);
+  return out;
+}
+
+/// SET lines for every settable fact on which the order of waits depends.
+std::vector<Proposal> settings(const Context& context) {
+  std::vector<Proposal> out;
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < context.composition.instances.size(); ++i) {
+    const contract::Contract& c = context.contract(i);
+    if (c.steps.empty()) continue;
+    const auto add = [&](const contract::Amount& amount) {
+      for (Proposal& p : context.settings(i, amount))
+        if (out.size() < kSettings && seen.insert(p.help).second) out.push_back(std::move(p));
+    };
+    const auto counts = [&](const auto& self, const contract::Step& step) -> void {
+      add(step.count);
+      for (const contract::Step& inner : step.inner) self(self, inner);
+    };
+    for (const contract::Steps& s : c.steps)
+      for (const std::string* text : {&s.once, &s.loop})
+        if (const contract::ParsedSteps parsed = contract::parse_steps(*text))
+          for (const contract::Step& step : *parsed.value) counts(counts, step);
+    for (const contract::Ring& r : c.rings) {
+      add(r.stages_max);
+      add(r.stages_min);
+    }
+    for (const contract::Mbarriers& m : c.mbarriers) add(m.count);
+    for (const contract::NamedBarrier& b : c.named_barriers) add(b.threads);
+  }
+  return out;
+}
+
+/// The least depth of one ring with which these waits are met, tried from the present one on; if it breaks no
+/// requirement that the present one meets.
 std::vector<Proposal> depths(const Context& context, const RingStages& stages, const ProtocolFault& fault) {
   std::vector<Proposal> out;
+  if (fault.rings.empty()) return out;
+  const std::set<std::string> before = broken_requirements(context, stages);
   for (const PortRef ring : fault.rings) {
     RingStages deeper = stages;
     for (std::int64_t more = 1; more <= kTried; ++more) {
       const std::int64_t depth = deeper[ring] = stages.at(ring) + more;
       if (has_fault(protocol_order(context.composition, context.bindings, deeper), fault.diagnostic.title))
         continue;
+      const std::set<std::string> after = broken_requirements(context, deeper);
+      if (!std::includes(before.begin(), before.end(), after.begin(), after.end())) continue;
       const contract::Ring& r = context.contract(ring.instance).rings[ring.index];
       const Value most = context.evaluate(ring.instance, r.stages_max);
       const std::int64_t range = std::max(depth, most.number.value_or(depth));
@@ -81,9 +131,13 @@ void check_protocols(const Context& context, const RingStages& stages, Findings&
   for (const ProtocolFault& fault : order.faults) {
     if (!fault.barrier.empty() && told(fault.barrier)) continue;
     Finding f{fault.diagnostic, {}};
-    if (&fault - order.faults.data() < static_cast<std::ptrdiff_t>(kMended))
+    if (&fault - order.faults.data() < static_cast<std::ptrdiff_t>(kMended)) {
       f.proposals = depths(context, stages, fault);
-    if (context.placed && !f.proposals.empty()) f.diagnostic.help = f.proposals.front().help;
+      if (context.placed && !f.proposals.empty()) f.diagnostic.help = f.proposals.front().help;
+      std::vector<Proposal> sets = settings(context);  // the composition's own; a depth is another owner's
+      f.proposals.insert(f.proposals.begin(), std::make_move_iterator(sets.begin()),
+                         std::make_move_iterator(sets.end()));
+    }
     findings.push_back(std::move(f));
   }
 }

@@ -45,6 +45,7 @@ class Missing {
     for (const Use& a : uses.arrivers) threads += role(a).threads;
     const bool named = at.kind == Kind::kNamedBarrier;
     if (named && threads < at.amount) return too_few(place, uses, threads);
+    if (sequences_.places[place].arrivals > threads * blocks()) return too_many(place, uses, threads);
     if (uses.arrivers.size() > 1 && !(named && threads == at.amount)) {
       if (named || !alike(uses.arrivers)) {
         at.unchecked = "several roles arrive at it in turns";
@@ -67,6 +68,12 @@ class Missing {
         if (a.loop.empty() && (!w.loop.empty() || static_cast<std::int64_t>(w.once.size()) >
                                                       static_cast<std::int64_t>(a.once.size()) + credits))
           return starved(place, w, a);
+  }
+
+  /// Of a cluster: any of them may arrive at another's mbarriers.
+  std::int64_t blocks() const {
+    const auto& cluster = composition_.launch.cluster;
+    return std::int64_t{cluster[0]} * cluster[1] * cluster[2];
   }
 
   static bool runs_ahead(const PlaceUses& uses) {
@@ -99,13 +106,13 @@ class Missing {
   }
 
   void report(std::size_t place, std::string title, std::vector<LabelledFact> facts, std::string reason,
-              std::string help) {
+              std::string help, const char* clause = "L-DEADLOCK") {
     Protocol& at = protocol(place);
     const std::string& owner = composition_.instances[at.owner.instance].name;
     facts.push_back({owner, "declares " + quoted(at.name.substr(owner.size() + 1)), at.where});
     at.unchecked = "a wait there is never met";
     faults_.emplace_back().diagnostic =
-        make_error("L-DEADLOCK", std::move(title), std::move(facts), std::move(reason), std::move(help));
+        make_error(clause, std::move(title), std::move(facts), std::move(reason), std::move(help));
   }
 
   std::string waiters(const PlaceUses& uses) const {
@@ -122,21 +129,43 @@ class Missing {
            "add the step that arrives to the role that does it, or drop the wait");
   }
 
-  void too_few(std::size_t place, const PlaceUses& uses, std::int64_t threads) {
-    std::vector<LabelledFact> facts;
+  /// "128 + 32 = 160"; a fact for each role that arrives.
+  std::string sum_of(const PlaceUses& uses, std::int64_t threads, std::vector<LabelledFact>& facts) const {
     std::vector<std::string> terms;
     for (const Use& a : uses.arrivers) {
       facts.push_back(fact(a, ": " + std::to_string(role(a).threads) + " threads"));
       terms.push_back(std::to_string(role(a).threads));
     }
+    return binding::joined(terms, " + ") + (terms.size() > 1 ? " = " + std::to_string(threads) : "");
+  }
+
+  void too_few(std::size_t place, const PlaceUses& uses, std::int64_t threads) {
+    std::vector<LabelledFact> facts;
+    const std::string sum = sum_of(uses, threads, facts);
     report(
         place, "too few threads arrive at " + barrier_text(sequences_, place) + ", where " + waiters(uses),
         std::move(facts),
         "the barrier waits for " + std::to_string(protocol(place).amount) +
-            " threads; the roles that use it have " + binding::joined(terms, " + ") +
-            (terms.size() > 1 ? " = " + std::to_string(threads) : ""),
+            " threads; the roles that use it have " + sum,
         "state .threads = " + std::to_string(threads) + ", or add the step to the role that also takes part");
     faults_.back().barrier = protocol(place).name;
+  }
+
+  /// A step is a call of the handle, by which a thread arrives once.
+  void too_many(std::size_t place, const PlaceUses& uses, std::int64_t threads) {
+    std::vector<LabelledFact> facts;
+    const std::string sum = sum_of(uses, threads, facts);
+    const std::string most = std::to_string(threads * blocks());
+    report(place,
+           barrier_text(sequences_, place) + ", where " + waiters(uses) +
+               ", expects more arrivals than can come",
+           std::move(facts),
+           "it waits for " + std::to_string(sequences_.places[place].arrivals) +
+               " arrivals; the roles that arrive there have " + sum + " threads" +
+               (blocks() > 1 ? ", in " + std::to_string(blocks()) + " blocks " + most : ""),
+           "state at most " + most +
+               " arrivals, one for each thread that arrives, or add the step to the role that also does",
+           "L-COUNT");
   }
 
   void starved(std::size_t place, const Use& w, const Use& a) {

@@ -72,11 +72,15 @@ class Collector {
 
   // ---- protocols
 
+  struct Barrier {
+    std::int64_t credits = 0, arrivals = 0;
+  };
+
   void enter(Kind kind, PortRef owner, const std::string& claim, const SourceSpan& where, std::int64_t amount,
-             std::initializer_list<std::int64_t> credits) {
+             std::initializer_list<Barrier> barriers) {
     protocol_of_[{kind, owner}] = out_.protocols.size();
     first_place_[out_.protocols.size()] = out_.places.size();
-    for (const std::int64_t c : credits) out_.places.push_back({out_.protocols.size(), c});
+    for (const Barrier& b : barriers) out_.places.push_back({out_.protocols.size(), b.credits, b.arrivals});
     out_.protocols.push_back({kind, owner, dotted(composition_, owner.instance, claim), where, amount, {}});
     party(out_.protocols.size() - 1, owner.instance);
   }
@@ -88,38 +92,40 @@ class Collector {
       const auto depth = stages_.find({i, k});
       const std::int64_t stages = depth == stages_.end() ? 0 : depth->second;
       enter(Kind::kRing, {i, k}, c.rings[k].name, c.rings[k].where, stages,
-            {parity({i, k}, &contract::Ring::full_parity, 0) * stages,
-             parity({i, k}, &contract::Ring::empty_parity, 1) * stages});
+            {{stated({i, k}, &contract::Ring::full_parity, 0) * stages,
+              stated({i, k}, &contract::Ring::full_arrivals, 0)},
+             {stated({i, k}, &contract::Ring::empty_parity, 1) * stages,
+              stated({i, k}, &contract::Ring::empty_arrivals, 0)}});
       if (stages < 1) unchecked(out_.protocols.size() - 1, "its depth is not known");
     }
     for (std::size_t k = 0; k < c.mbarriers.size(); ++k) {
       const contract::Mbarriers& m = c.mbarriers[k];
       const std::int64_t passing = m.first_parity == 0 ? 0 : value(i, m.count);
-      enter(Kind::kMbarriers, {i, k}, m.name, m.where, value(i, m.count), {passing});
+      enter(Kind::kMbarriers, {i, k}, m.name, m.where, value(i, m.count), {{passing, value(i, m.arrivals)}});
     }
     for (std::size_t k = 0; k < c.counters.size(); ++k) {
       const contract::Counter& n = c.counters[k];
       if (n.direction != Direction::kExport) continue;
       const std::int64_t initial = n.initial ? value(i, *n.initial) : 0,
                          each = n.arrivals ? value(i, *n.arrivals) : 1;
-      enter(Kind::kCounter, {i, k}, n.name, n.where, 0, {each > 0 ? initial / each : 0});
+      enter(Kind::kCounter, {i, k}, n.name, n.where, 0, {{each > 0 ? initial / each : 0, 0}});
       if (n.scope != "block" && n.scope != "warpgroup" && n.scope != "warp")
         unchecked(out_.protocols.size() - 1, "other blocks, or the host, take part in it");
     }
     for (std::size_t k = 0; k < c.named_barriers.size(); ++k) {
       const contract::NamedBarrier& b = c.named_barriers[k];
-      enter(Kind::kNamedBarrier, {i, k}, b.name, b.where, value(i, b.threads), {0});
+      enter(Kind::kNamedBarrier, {i, k}, b.name, b.where, value(i, b.threads), {{}});
     }
   }
 
   /// As either side of a ring states it.
-  std::int64_t parity(PortRef ring, std::optional<contract::Amount> contract::Ring::*stated,
+  std::int64_t stated(PortRef ring, std::optional<contract::Amount> contract::Ring::*amount,
                       std::int64_t usual) const {
-    if (const auto& own = contract(ring.instance).rings[ring.index].*stated)
+    if (const auto& own = contract(ring.instance).rings[ring.index].*amount)
       return value(ring.instance, *own);
     for (const Binding& b : bindings_.rings)
       if (b.exporter == ring)
-        if (const auto& other = contract(b.importer.instance).rings[b.importer.index].*stated)
+        if (const auto& other = contract(b.importer.instance).rings[b.importer.index].*amount)
           return contract::evaluate(*other,
                                     expression_scope(composition_, bindings_, b.importer.instance, stages_))
               .value.value_or(usual);
@@ -203,8 +209,13 @@ class Collector {
     } else {
       for (const Step& inner : step.inner) follow(instance, steps, inner, once);
     }
-    const std::int64_t stated = std::clamp<std::int64_t>(value(instance, step.count), 0, kMaxRepeats);
-    const auto count = static_cast<std::size_t>(stated * (step.any ? repeats_ : 1));
+    const contract::Evaluation stated = contract::evaluate(step.count, scopes_[instance]);
+    if (!stated || *stated < 0 || *stated > kMaxRepeats) {  // check_amounts tells
+      for (const Operation& o : once)
+        unchecked(out_.places[o.place].protocol, "a count in the steps of " + role_ + " is not known");
+      return;
+    }
+    const auto count = static_cast<std::size_t>(*stated * (step.any ? repeats_ : 1));
     const std::size_t work = 1 + once.size() * std::max<std::size_t>(count, 1);
     left_ -= std::min(left_, work);
     if (left_ == 0) return;

@@ -22,7 +22,8 @@ struct Protocol {
 /// What one waits at: a ring has two, its full and its empty barriers.
 struct Place {
   std::size_t protocol = 0;
-  std::int64_t credits = 0;  ///< waits that pass before anybody arrives
+  std::int64_t credits = 0;   ///< waits that pass before anybody arrives
+  std::int64_t arrivals = 0;  ///< that an mbarrier there waits for; 0: not stated, or no mbarrier
 };
 
 /// A step as its author wrote it.
@@ -71,8 +72,8 @@ struct PlaceUses {
 /// For every place, the operations of checked protocols.
 std::vector<PlaceUses> uses_of(const Sequences& sequences);
 
-/// The waits that the numbers of arrivals alone show to be unmet; such protocols are then unchecked, as are
-/// those of whose arrivals it cannot be told which wait they are for.
+/// The waits that the numbers of arrivals alone show to be unmet (L-DEADLOCK, L-COUNT); such protocols are
+/// then unchecked, as are those of whose arrivals it cannot be told which wait they are for.
 std::vector<ProtocolFault> missing_arrivals(const Composition& composition, Sequences& sequences);
 
 struct Rounds {

@@ -6,6 +6,15 @@ std::string quoted(std::string_view text) {
   return "`" + std::string(text) + "`";
 }
 
+std::string shortened(std::string_view text) {
+  constexpr std::size_t kWhole = 200, kShown = 160;
+  if (text.size() <= kWhole) return std::string(text);
+  std::size_t end = kShown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // a whole character
+  return std::string(text.substr(0, end)) + "... (" + grouped(static_cast<std::int64_t>(text.size())) +
+         " bytes)";
+}
+
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
   std::string out;
   for (const std::string& part : parts) {

@@ -10,6 +10,9 @@ namespace pipelink {
 
 std::string quoted(std::string_view text);  ///< `text`
 
+/// Of more than 200 bytes the first 160, "..." and how many there are.
+std::string shortened(std::string_view text);
+
 std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");
 
 std::string grouped(std::int64_t value);  ///< "196,608"

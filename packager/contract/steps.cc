@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "packager/base/words.h"
 #include "packager/contract/expression.h"
 
 namespace pipelink::contract {
@@ -31,17 +34,31 @@ class Parser {
  private:
   static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
 
+  static bool space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   void skip() {
-    while (peek() == ' ') ++at_;
+    while (space(peek())) ++at_;
+  }
+
+  /// "column 5", and the line if there are several.
+  std::string place() const {
+    const std::string_view before = text_.substr(0, at_);
+    const std::size_t newline = before.rfind('\n');
+    const std::size_t column = newline == std::string_view::npos ? at_ + 1 : at_ - newline;
+    if (text_.find('\n') == std::string_view::npos) return fmt::format("column {}", column);
+    return fmt::format("line {}, column {}", std::count(before.begin(), before.end(), '\n') + 1, column);
+  }
+
+  void say(const std::string& what) {
+    if (error_.empty()) error_ = fmt::format("{}: {}", place(), what);
   }
 
   void fail(std::string_view expected) {
-    if (!error_.empty()) return;
-    error_ = fmt::format("column {}: expected {}, found {}", at_ + 1, expected,
-                         at_ >= text_.size()                       ? "the end"
-                         : text_[at_] > ' ' && text_[at_] < '\x7f' ? fmt::format("'{}'", text_[at_])
-                                                                   : "another character");
+    say(fmt::format("expected {}, found {}", expected,
+                    at_ >= text_.size()                       ? "the end"
+                    : text_[at_] > ' ' && text_[at_] < '\x7f' ? fmt::format("'{}'", text_[at_])
+                                                              : "another character"));
   }
 
   bool take(char c) {
@@ -87,6 +104,12 @@ class Parser {
     out.sometimes = take('?');
     out.any = take('*');
     if (take('x')) out.count = amount();
+    skip();
+    if (peek() == '?' || peek() == '*' || peek() == 'x')
+      say(
+          fmt::format("'{}' comes too late: after a step stand '?', then '*', then 'x' and a number, each at "
+                      "most once",
+                      peek()));
     return out;
   }
 
@@ -100,9 +123,28 @@ class Parser {
       depth += c == '(' ? 1 : c == ')' ? -1 : 0;
     }
     std::string_view text = text_.substr(begin, at_ - begin);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    while (!text.empty() && space(text.back())) text.remove_suffix(1);
     if (text.empty()) fail("a number");
+    if (const std::size_t mark = late_mark(text); mark != std::string_view::npos) {
+      at_ = begin + mark;  // step() tells
+      text = text.substr(0, mark);
+    }
     return amount_from_text(text);
+  }
+
+  /// Where a count ends in a mark, "2 ?", which an expression does not; or has another count, "2 x 3".
+  static std::size_t late_mark(std::string_view text) {
+    const char last = text.empty() ? ' ' : text.back();
+    if (last == '?' || last == '*') return text.size() - 1;
+    for (std::size_t at = 1; at + 1 < text.size(); ++at)
+      if (text[at] == 'x' && space(text[at - 1]) && !letter(text[at + 1]) && ends_value(text.substr(0, at)))
+        return at;
+    return std::string_view::npos;
+  }
+
+  static bool ends_value(std::string_view text) {
+    while (!text.empty() && space(text.back())) text.remove_suffix(1);
+    return !text.empty() && (letter(text.back()) || text.back() == ')');
   }
 
   std::string_view text_;
@@ -171,7 +213,7 @@ std::optional<StepTarget> step_target(const Contract& contract, const Step& step
       found.push_back({StepTarget::Kind::kCallable, i, false, false});
   if (found.size() != 1) {
     error = fmt::format("the component has {} `{}` that can be waited at, arrived at or called",
-                        found.empty() ? "no" : "several", step.name);
+                        found.empty() ? "no" : "several", shortened(step.name));
     return std::nullopt;
   }
   const std::vector<Word> words = words_of(contract, found.front());
@@ -185,7 +227,7 @@ std::optional<StepTarget> step_target(const Contract& contract, const Step& step
     known.push_back(fmt::format("`{}`", word.text));
   }
   error = fmt::format("`{}` is {}: its words are {}, not `{}`", step.name,
-                      what_it_is(contract, found.front()), fmt::join(known, " and "), step.word);
+                      what_it_is(contract, found.front()), fmt::join(known, " and "), shortened(step.word));
   return std::nullopt;
 }
 

@@ -7,7 +7,7 @@
 // WORD NAME is a call of a handle: `acquire R`, `arrive R` of a ring's producer, `wait R`, `release R` of its
 // consumer; `wait M`, `arrive M` of mbarriers and of a counter; `sync B`, `arrive B` of a named barrier;
 // `call F` of an import. `x` repeats a step, `*` says that it is repeated any number of times, at least once,
-// and `?` that it happens in some iterations only.
+// and `?` that it happens in some iterations only. Between them may stand any white space.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ struct Step {
 
 struct ParsedSteps {
   std::optional<std::vector<Step>> value;
-  std::string error;  ///< "column 6: expected a name, found ';'"
+  std::string error;  ///< "column 6: expected a name, found ';'", of several lines "line 2, column 6: …"
   explicit operator bool() const { return value.has_value(); }
 };
 

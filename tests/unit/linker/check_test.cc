@@ -208,6 +208,16 @@ TEST_CASE("L-RING: amounts in each side's own facts, and a SET that was tried") 
   CHECK(messages(compose({{a, ""}, {b, ""}}, {{}, {{"gemm.tile_m", "128"}}})).empty());
 }
 
+TEST_CASE("L-RING: a fact that both sides read is named once") {
+  const Component a =
+      gemm().fact("tile_m", number(64)).ring(kOut, "operands", kConsumer, expression("tile_m * 128"));
+  const Component b = loader(expression("tile_m * 256")).reads("tile_m");
+  const std::string text = messages(compose({{a, ""}, {b, ""}}));
+  const std::size_t first = text.find("gemm: `tile_m` is 64");
+  REQUIRE(first != std::string::npos);
+  CHECK(text.find("gemm: `tile_m` is 64", first + 1) == std::string::npos);
+}
+
 TEST_CASE("L-REQUIRE: values of all names, and a SET that was tried") {
   const Component a = gemm().settable("tile_n", 96, {64, 96, 128, 256});
   const Component b = Component("b")

@@ -87,6 +87,71 @@ TEST_CASE("L-DEADLOCK: before placement, if no depth that is allowed would do, w
                   "met") != std::string::npos);
 }
 
+TEST_CASE("L-DEADLOCK: a SET that mends it, tried and allowed by all requirements") {
+  const auto help = [](const Component& reader) {
+    const std::string text =
+        messages(compose({{reader, ""}, {loader("acquire operands; arrive operands"), ""}}));
+    CHECK(text.find("error[L-DEADLOCK]") == 0);
+    CHECK(text.find("error[", 1) == std::string::npos);
+    const std::size_t at = text.find("help: ");
+    return at == std::string::npos ? text : text.substr(at + 6);
+  };
+  const auto wide = [] {
+    return gemm("wait operands x n; release operands x n").settable("n", 12, {1, 8, 10, 12, 16});
+  };
+  CHECK(help(wide()) == "SET gemm.n=8\n");
+  CHECK(help(wide().requires_that("even", "n % 8 != 0")) == "SET gemm.n=1\n");
+  // No value of the domain will do; then a depth, unless a requirement forbids it.
+  CHECK(help(wide().requires_that("many", "n >= 10")) ==
+        "give the ring `gemm.operands` a least depth: .stages = {12, 12}; with 12 stages these waits are "
+        "met\n");
+  CHECK(help(wide().requires_that("many", "n >= 10").requires_that("room", "operands.stages <= 8")) ==
+        "let one of these roles arrive before it waits\n");
+}
+
+TEST_CASE("L-COUNT: more arrivals than the roles have threads") {
+  const auto pair = [](std::int64_t arrivals) {
+    return Component("pair")
+        .role("left", 2)
+        .role("right", 1)
+        .role("third", 4)
+        .mbarriers("a")
+        .change([](Contract& c) {
+          c.mbarriers[0].arrivals = {0, "n"};
+        })
+        .fact("n", number(arrivals))
+        .steps("left", "arrive a")
+        .steps("right", "arrive a")
+        .steps("third", "wait a");
+  };
+  CHECK(messages(compose({{pair(96), ""}})).empty());
+  CHECK(messages(compose({{pair(1), ""}})).empty());
+  CHECK(messages(compose({{pair(97), ""}})) ==
+        R"(error[L-COUNT]: `pair.a`, where `pair.third` waits, expects more arrivals than can come
+  pair: `arrive a` of pair.left: 64 threads (pair.cu:6)
+  pair: `arrive a` of pair.right: 32 threads (pair.cu:7)
+  pair: declares `a` (pair.cu:4)
+  = reason: it waits for 97 arrivals; the roles that arrive there have 64 + 32 = 96 threads
+  = help: state at most 96 arrivals, one for each thread that arrives, or add the step to the role that also does
+)");
+  Composition cluster = compose({{pair(97), ""}});
+  cluster.launch.cluster[0] = 2;
+  CHECK(messages(cluster).empty());
+  const Component held = gemm("wait operands; release operands").change([](Contract& c) {
+    c.rings[0].empty_arrivals = number(256);
+  });
+  CHECK(messages(compose({{held, ""}, {loader("acquire operands; arrive operands"), ""}}))
+            .find("error[L-COUNT]: the empty barriers of `gemm.operands`, where `loader.load` waits") == 0);
+}
+
+TEST_CASE("L-RATE: a SET that mends it") {
+  const Component taker = gemm("wait operands x n; release operands").settable("n", 2, {1, 2});
+  const std::string text =
+      messages(compose({{taker, ""}, {loader("acquire operands; arrive operands"), ""}}));
+  CHECK(text.find("error[L-RATE]") == 0);
+  CHECK(text.find("help: SET gemm.n=1\n") != std::string::npos);
+}
+
 TEST_CASE("L-DEADLOCK: two protocols taken in opposite order") {
   const Component pair = Component("pair")
                              .role("left", 1)
@@ -324,8 +389,15 @@ TEST_CASE("counts by facts, and by the placement") {
   const Component deep = gemm("(wait operands; release operands) x operands.stages", "").fact("n", number(4));
   CHECK(judged(deep, loader("(acquire operands; arrive operands) x 2"), 3) == kFine);
   const Component wrong = gemm("wait operands x n; release operands x n").fact("n", number(-1));
-  CHECK(messages(compose({{wrong, ""}, {loader("acquire operands; arrive operands"), ""}}))
-            .find("error[P-VALUE]: a count of the steps `gemm.mma` is out of range") != std::string::npos);
+  const std::string out_of_range =
+      messages(compose({{wrong, ""}, {loader("acquire operands; arrive operands"), ""}}));
+  CHECK(out_of_range.find("error[P-VALUE]: a count of the steps `gemm.mma` is out of range") == 0);
+  CHECK(out_of_range.find("error[", 1) == std::string::npos);  // and no other, made of a count that is none
+  const Component unknown = gemm("wait operands x 4 / n; release operands x 4 / n").fact("n", number(0));
+  const std::string not_known =
+      messages(compose({{unknown, ""}, {loader("acquire operands; arrive operands"), ""}}));
+  CHECK(not_known.find("error[P-EXPRESSION]: a count of the steps `gemm.mma` cannot be evaluated") == 0);
+  CHECK(not_known.find("error[L-") == std::string::npos);
 }
 
 TEST_CASE("two instances of one package have protocols of their own") {

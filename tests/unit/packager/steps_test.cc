@@ -35,6 +35,22 @@ TEST_CASE("steps are read as they are written") {
   CHECK(parsed("wait full x (n + 1) / 2; arrive empty") == "wait full x (n + 1) / 2; arrive empty");
   CHECK(parsed("(wait x; arrive x x 3)* ; call f?") == "(wait x; arrive x x 3)*; call f?");
   CHECK(parsed("((sync a)* x min(n, 2))?") == "((sync a)* x min(n, 2))?");
+  CHECK(parsed("wait full?*x 2") == "wait full?* x 2");
+  CHECK(parsed("\n  wait full\n    x 2;\r\n\tarrive empty ?\n") == "wait full x 2; arrive empty?");
+  CHECK(parsed("wait full x x * x") == "wait full x x * x");  // a fact of that name
+}
+
+TEST_CASE("marks in another order are told the right one") {
+  const std::string order =
+      " comes too late: after a step stand '?', then '*', then 'x' and a number, each at most once";
+  CHECK(parsed("wait full * ?") == "column 13: '?'" + order);
+  CHECK(parsed("wait full ??") == "column 12: '?'" + order);
+  CHECK(parsed("(wait full)* *; arrive a") == "column 14: '*'" + order);
+  CHECK(parsed("wait full x 2 ?") == "column 15: '?'" + order);
+  CHECK(parsed("wait full x 2*; arrive a") == "column 14: '*'" + order);
+  CHECK(parsed("wait full x n x 3") == "column 15: 'x'" + order);
+  CHECK(parsed("(wait full x (n + 1) ? ; arrive a)") == "column 22: '?'" + order);
+  CHECK(parsed("wait full;\narrive empty * ?") == "line 2, column 16: '?'" + order);
 }
 
 TEST_CASE("what is wrong is named by its column") {
