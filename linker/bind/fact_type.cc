@@ -59,7 +59,7 @@ std::optional<contract::IntegerRange> range_of(const contract::Fact& fact) {
 }
 
 std::string domain_text(const contract::Fact& fact) {
-  std::vector<std::string> values;
+  std::vector<std::string> values = fact.texts;
   for (const std::int64_t v : fact.domain) values.push_back(value_text(v, fact.type));
   return joined(values, ", ");
 }

@@ -21,8 +21,11 @@ std::int64_t nearest_of(const std::vector<std::int64_t>& domain, std::int64_t wa
                            [&](std::int64_t a, std::int64_t b) { return distance(a) < distance(b); });
 }
 
-bool in_domain(const Fact& fact, std::int64_t value) {
-  return fact.domain.empty() || std::find(fact.domain.begin(), fact.domain.end(), value) != fact.domain.end();
+bool in_domain(const Fact& fact, const FactValue& value) {
+  if (fact.type == contract::FactType::kText)
+    return std::find(fact.texts.begin(), fact.texts.end(), value.text) != fact.texts.end();
+  return fact.domain.empty() ||
+         std::find(fact.domain.begin(), fact.domain.end(), value.integer) != fact.domain.end();
 }
 
 class Setter {
@@ -66,7 +69,7 @@ class Setter {
     if (!f.settable) return {removal(": " + quoted(name) + " is fixed")};
     d.help = "SET " + name + " to one of " + domain_text(f);
     if (!parse_value(text_, f.type, parsed)) return {};
-    if (f.domain.empty()) return {setting(name, value_text(parsed))};
+    if (f.domain.empty() && f.texts.empty()) return {setting(name, value_text(parsed))};
     return settings(name, f, parsed.integer);
   }
 
@@ -82,6 +85,7 @@ class Setter {
   /// Values of the domain, those nearest to `wanted` first.
   std::vector<Proposal> settings(const std::string& name, const Fact& f, std::int64_t wanted) const {
     std::vector<Proposal> out;
+    for (const std::string& text : f.texts) out.push_back(setting(name, text));
     for (std::vector<std::int64_t> left = f.domain; !left.empty();) {
       const std::int64_t value = nearest_of(left, wanted);
       std::erase(left, value);
@@ -145,12 +149,12 @@ class Setter {
              "states it as " + type_text(f), quoted(text_) + " is not " + std::string(word_of(f.type)),
              f.domain.empty() ? "SET " + target_ + " to " + std::string(word_of(f.type))
                               : "SET " + target_ + " to one of " + domain_text(f));
-    } else if (!in_domain(f, parsed.integer)) {
-      refuse(
-          value, "L-FACT-DOMAIN", "the value set for " + quoted(target_) + " is outside its domain",
-          "lets it be one of " + domain_text(f),
-          value_text(parsed) + " is none of the " + std::to_string(f.domain.size()) + " values of the domain",
-          "SET " + target_ + " to one of " + domain_text(f), settings(target_, f, parsed.integer));
+    } else if (!in_domain(f, parsed)) {
+      refuse(value, "L-FACT-DOMAIN", "the value set for " + quoted(target_) + " is outside its domain",
+             "lets it be one of " + domain_text(f),
+             value_text(parsed) + " is none of the " + std::to_string(f.domain.size() + f.texts.size()) +
+                 " values of the domain",
+             "SET " + target_ + " to one of " + domain_text(f), settings(target_, f, parsed.integer));
     } else {
       value = std::move(parsed);
       value.set_by_composition = true;

@@ -176,6 +176,8 @@ class Evaluator {
     if (v == Bindings::npos || unknown_[v]) return;
     const FactValue& value = bindings_.facts[v];
     const Fact& reader = composition_.contract(instance).facts[k];
+    if (reader.type == FactType::kText && value.type == FactType::kText)
+      return check_text(instance, reader, v);
     const std::optional<contract::IntegerRange> range = range_of(reader);
     if (!range || reader.type != value.type || (value.from_placement && !stages_)) return;
     if (stages_ && !value.from_placement) return;
@@ -191,6 +193,29 @@ class Evaluator {
                std::to_string(range->high);
     d.help = "read it as a wider type in " + composition_.instances[instance].name;
     faults_.push_back(std::move(d));
+  }
+
+  /// A reader of a text has code for those that it lists.
+  void check_text(std::size_t instance, const Fact& reader, std::size_t v) {
+    const std::string& text = bindings_.facts[v].text;
+    if (stages_ || reader.direction != contract::Direction::kImport ||
+        std::find(reader.texts.begin(), reader.texts.end(), text) != reader.texts.end())
+      return;
+    const std::string& who = composition_.instances[instance].name;
+    Diagnostic d =
+        error("L-FACT-DOMAIN", "the fact " + quoted(name(v)) + " is a text that its reader does not take");
+    d.facts.push_back({owner(v), "states " + quoted(fact(v).name) + " as " + quoted(text), fact(v).where});
+    d.facts.push_back({who, "has code for " + domain_text(reader), reader.where});
+    d.reason =
+        quoted(text) + " is none of the " + std::to_string(reader.texts.size()) + " that " + who + " lists";
+    d.help = "use a component that takes it, or another owner of " + quoted(fact(v).name);
+    std::vector<Proposal> proposals;
+    for (const std::string& other : fact(v).texts)
+      if (fact(v).settable) {
+        const std::string target = name(v);
+        proposals.push_back({"SET " + target + "=" + other, [=](Composition& c) { c.set[target] = other; }});
+      }
+    faults_.push_back(std::move(d), std::move(proposals));
   }
 
   const Composition& composition_;

@@ -54,9 +54,19 @@ std::string by_instance(const Group& group, const std::string& subject,
   return text + fmt::format("default: return {}; }}", value(group.instances.back()));
 }
 
-std::string fact_literal(const contract::Fact& fact, std::int64_t value) {
-  if (fact.type == contract::FactType::kBoolean) return value != 0 ? "true" : "false";
-  return fmt::format("static_cast<{}>({}ll)", fact.cpp_type, value);
+/// Of a text, its number among those that the reader lists.
+std::string fact_literal(const contract::Fact& fact, const FactValue& value) {
+  switch (fact.type) {
+    case contract::FactType::kBoolean:
+      return value.integer != 0 ? "true" : "false";
+    case contract::FactType::kInteger:
+      return fmt::format("static_cast<{}>({}ll)", fact.cpp_type, value.integer);
+    case contract::FactType::kReal:
+      return fmt::format("static_cast<{}>({})", fact.cpp_type, value.text);
+    case contract::FactType::kText:
+      break;
+  }
+  return fmt::format("{}u", std::find(fact.texts.begin(), fact.texts.end(), value.text) - fact.texts.begin());
 }
 
 std::vector<std::string> handles(const Group& group, const Bindings& bindings, const Plan& plan) {
@@ -101,10 +111,19 @@ std::vector<std::string> handles(const Group& group, const Bindings& bindings, c
   for (std::size_t k = 0; k < c.facts.size(); ++k) {
     // A fixed fact is a constant of its owner's own code; nobody asks the owner for it.
     if (c.facts[k].direction == Direction::kExport && !c.facts[k].settable) continue;
-    define(c.facts[k].cpp_type, "fact__" + c.facts[k].name, [&](std::size_t i) {
-      return fact_literal(c.facts[k], bindings.facts[bindings.fact_of[i][k]].integer);
-    });
+    define(c.facts[k].cpp_type, "fact__" + c.facts[k].name,
+           [&](std::size_t i) { return fact_literal(c.facts[k], bindings.facts[bindings.fact_of[i][k]]); });
   }
+  for (std::size_t k = 0; k < c.scratch.size(); ++k)
+    out.push_back(fmt::format(
+        "extern \"C\" __device__ unsigned char* {}scratch__{}(pipelink::Self self) {{ {} }}", prefix,
+        c.scratch[k].name, by_instance(group, "self.instance", [&](std::size_t i) {
+          const PlacedScratch& at = plan.instances[i].scratch[k];
+          std::string text = fmt::format("*reinterpret_cast<unsigned char* const*>(self.parameters + {})",
+                                         plan.instances[i].parameters + at.field);
+          if (c.scratch[k].per_block) text += fmt::format(" + blockIdx.x * {}ull", at.bytes);
+          return text;
+        })));
   if (c.parameters)
     out.push_back(
         fmt::format("extern \"C\" __device__ const unsigned char* {}parameters(pipelink::Self self) {{ {} }}",

@@ -268,6 +268,8 @@ Outcome<std::string> launch_text(const LaunchDescription& d) {
       if (i.arguments_size) put("arguments", fmt::format("{} {}", i.arguments_size, i.arguments_align));
       for (const LaunchField& f : i.arguments) put("argument", field_text(f));
     }
+    for (const LaunchScratch& s : i.scratch)
+      put("scratch", fmt::format("{} {} {} {:d} {:d}", s.name, s.field, s.bytes, s.per_block, s.zeroed));
     for (const LaunchFact& f : i.facts) {
       static constexpr const char* kTypes[] = {"integer", "boolean", "real", "text"};
       const bool whole = f.type == PIPELINK_FACT_INTEGER || f.type == PIPELINK_FACT_BOOLEAN;

@@ -68,6 +68,12 @@ LaunchInstance launch_instance(const Composition& composition, const Bindings& b
       out.arguments = launch_fields(c.host->fields);
     }
   }
+  for (std::size_t k = 0; k < c.scratch.size(); ++k) {
+    const PlacedScratch& at = plan.instances[i].scratch[k];
+    out.scratch.push_back({c.scratch[k].name, static_cast<std::size_t>(at.field),
+                           static_cast<std::uint64_t>(at.bytes), c.scratch[k].per_block,
+                           c.scratch[k].zeroed});
+  }
   for (std::size_t k = 0; k < c.facts.size(); ++k)
     out.facts.push_back(launch_fact(c.facts[k], bindings.facts[bindings.fact_of[i][k]]));
   for (std::size_t r = 0; r < c.rings.size(); ++r) {

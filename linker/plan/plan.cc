@@ -119,6 +119,24 @@ void fill_arrivals(const Composition& composition, const Bindings& bindings, Pla
         plan.instances[b.exporter.instance].rings[b.exporter.index];
 }
 
+/// Sizes may read the placement; check_amounts holds them to their bounds.
+void fill_scratch(const Composition& composition, const Bindings& bindings, Plan& plan,
+                  const std::map<PortRef, std::int64_t>& stages) {
+  for (std::size_t i = 0; i < plan.instances.size(); ++i) {
+    const contract::Contract& c = composition.contract(i);
+    if (c.scratch.empty()) continue;
+    const contract::Scope scope = expression_scope(composition, bindings, i, stages);
+    for (const contract::Scratch& s : c.scratch) {
+      const std::int64_t bytes =
+          std::max<std::int64_t>(contract::evaluate(s.bytes, scope).value.value_or(0), 0);
+      const auto field = std::find_if(c.parameters->fields.begin(), c.parameters->fields.end(),
+                                      [&](const contract::Field& f) { return f.name == s.field; });
+      plan.instances[i].scratch.push_back(
+          {field->offset, s.per_block && bytes < std::int64_t{1} << 48 ? round_up(bytes, s.align) : bytes});
+    }
+  }
+}
+
 /// `problem` becomes what was solved.
 Outcome<place::Solution> solve_guarded(place::Problem& problem, std::uint64_t limit,
                                        std::optional<GuardPlan>& guard) {
@@ -168,6 +186,7 @@ Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, con
   }
   for (const Route& route : routes) out.transfers.push_back(place_route(composition, route, *solution));
   fill_arrivals(composition, bindings, out, stages, diagnostics);
+  fill_scratch(composition, bindings, out, stages);
   if (has_error(diagnostics)) return diagnostics;
   if (out.guard) {
     out.guard->parameter = round_up(out.parameter_bytes, 8);

@@ -26,6 +26,11 @@ struct PlacedMbarriers {
   std::int64_t offset = 0, count = 0, arrivals = 0;
 };
 
+struct PlacedScratch {
+  std::int64_t field = 0;  ///< offset of the pointer in the instance's region
+  std::int64_t bytes = 0;  ///< of the grid or, a multiple of the alignment, of each block
+};
+
 /// What one instance got; each list is parallel to the contract's.
 struct InstancePlacement {
   std::vector<std::int64_t> buffers;  ///< offsets into shared memory
@@ -34,7 +39,8 @@ struct InstancePlacement {
   std::vector<int> named_barriers;  ///< hardware ids
   std::vector<int> tensor_memory;   ///< first columns, from the first that the block has
   std::vector<int> roles;           ///< first warps
-  std::int64_t parameters = 0;      ///< offset into the parameter block
+  std::vector<PlacedScratch> scratch;
+  std::int64_t parameters = 0;  ///< offset into the parameter block
 };
 
 /// Where what a route's transfer claims was placed; empty for a route that claims nothing.

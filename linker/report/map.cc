@@ -47,6 +47,22 @@ json guard_rows(const Checked& in) {
           {"not_guarded", std::move(not_guarded)}};
 }
 
+json scratch_rows(const Checked& in) {
+  json rows = json::array();
+  for (std::size_t i = 0; i < in.composition.instances.size(); ++i) {
+    const std::vector<contract::Scratch>& claims = in.composition.contract(i).scratch;
+    for (std::size_t k = 0; k < claims.size(); ++k)
+      rows.push_back(with_place({{"claim", in.composition.instances[i].name + "." + claims[k].name},
+                                 {"bytes", in.plan.instances[i].scratch[k].bytes},
+                                 {"per_block", claims[k].per_block},
+                                 {"align", claims[k].align},
+                                 {"zeroed", claims[k].zeroed},
+                                 {"field", claims[k].field}},
+                                claims[k].where));
+  }
+  return rows;
+}
+
 json head(const MapSource& source) {
   const Checked& in = source.in;
   json instances = json::array(), inputs = json::array();
@@ -74,6 +90,7 @@ json head(const MapSource& source) {
               {"dropped", dropped_rows(source)},
               {"protocol_order", protocol_order_rows(source)},
               {"inputs", std::move(inputs)}};
+  if (json scratch = scratch_rows(in); !scratch.empty()) map["scratch"] = std::move(scratch);
   if (in.plan.guard) map["guard"] = guard_rows(in);
   return map;
 }

@@ -162,7 +162,10 @@ json fact_rows(const MapSource& source) {
       row["value"] = fact.text;
     row["settable"] = declared.settable;
     row["set"] = fact.set_by_composition;
-    if (declared.settable) row["domain"] = declared.domain;
+    if (declared.settable && fact.type == contract::FactType::kText)
+      row["domain"] = declared.texts;
+    else if (declared.settable)
+      row["domain"] = declared.domain;
     row["readers"] = std::move(readers);
     rows.push_back(with_glue(with_place(std::move(row), declared.where), std::move(lines)));
   }

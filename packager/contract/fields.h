@@ -5,9 +5,10 @@
 //   text(key, string, Need)   number(key, int or int64, Need)   flag(key, bool)   amount(key, Amount, Need)
 //   stated(key, optional<Amount>)   choice(key, enum)   names(key, record_key, vector<string>)
 //   numbers(key, record_key, vector<int64>)   amounts(key, record_key, vector<Amount>)   type(key, Type)
-//   types(key, record_key, vector<Type>) members(key, record_key, vector<Field>)   packed(key, string):
-//   filled by pack, in no record later(key, int64)   later(key, string)   later(key, record_key,
-//   vector<Field>): newer than schema 1, absent when 0 or empty
+//   types(key, record_key, vector<Type>)   members(key, record_key, vector<Field>)
+//   packed(key, string): filled by pack, in no record
+//   later(key, int64)   later(key, string)   later(key, record_key, vector<Field> or vector<string>): newer
+//   than schema 1, absent when 0 or empty
 // where `record_key` is the repeated key of the list's records. Entries are taken as const or not, as the
 // visitor needs.
 #pragma once
@@ -134,6 +135,7 @@ void fields(V& v, T& fact) {
   v.stated("value", fact.value);
   v.text("text_value", fact.text_value, Need::kDefaulted);
   v.numbers("domain", "domain", fact.domain);
+  v.later("texts", "texts", fact.texts);
 }
 
 template <class V, Of<Requirement> T>
@@ -177,6 +179,15 @@ void fields(V& v, T& counter) {
   v.later("scope", counter.scope);
 }
 
+template <class V, Of<Scratch> T>
+void fields(V& v, T& scratch) {
+  v.text("field", scratch.field, Need::kRequired);
+  v.amount("bytes", scratch.bytes, Need::kRequired);
+  v.number("align", scratch.align, Need::kDefaulted);
+  v.flag("per_block", scratch.per_block);
+  v.flag("zeroed", scratch.zeroed);
+}
+
 template <class V, Of<Grid> T>
 void fields(V& v, T& grid) {
   v.numbers("cluster", "cluster", grid.cluster);
@@ -208,7 +219,7 @@ void fields(V& v, T& host) {
 /// A list that came into schema 1 later: absent from the JSON when it is empty, so that contracts without it
 /// stay readable both ways.
 constexpr bool later_list(std::string_view key) {
-  return key == "tensor_memory" || key == "steps" || key == "counters";
+  return key == "tensor_memory" || key == "steps" || key == "counters" || key == "scratch";
 }
 
 /// Calls each(key, record kind, list) for every list of named entries, in the order of the contract's JSON.
@@ -227,6 +238,7 @@ void entry_lists(T& contract, Each&& each) {
   each("phases", "phase", contract.phases);
   each("steps", "steps", contract.steps);
   each("counters", "counter", contract.counters);
+  each("scratch", "scratch", contract.scratch);
 }
 
 }  // namespace pipelink::contract

@@ -72,6 +72,9 @@ struct JsonWriter {
   void later(std::string_view key, std::string_view record_key, const std::vector<Field>& values) {
     if (!values.empty()) members(key, record_key, values);
   }
+  void later(std::string_view key, std::string_view record_key, const std::vector<std::string>& values) {
+    if (!values.empty()) names(key, record_key, values);
+  }
   void packed(std::string_view key, const std::string& value) { put(key, value); }
   void where(const SourceSpan& span) {
     put("file", span.file);
@@ -183,6 +186,9 @@ class JsonReader {
   }
   void later(std::string_view key, std::string_view record_key, std::vector<Field>& values) {
     if (find(key, false) != nullptr) members(key, record_key, values);
+  }
+  void later(std::string_view key, std::string_view record_key, std::vector<std::string>& values) {
+    if (find(key, false) != nullptr) names(key, record_key, values);
   }
 
   void packed(std::string_view key, std::string& value) { text(key, value); }

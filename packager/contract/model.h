@@ -111,6 +111,18 @@ struct Counter {
   std::string scope;               ///< of kScopes; empty: not stated
 };
 
+/// Global memory for the component's own use, which the caller lends when the kernel is opened. Its address
+/// is put into a pointer among the component's parameters.
+struct Scratch {
+  std::string name;
+  SourceSpan where;
+  std::string field;  ///< of this component's parameters
+  Amount bytes;       ///< for the grid, or for each of its blocks
+  std::int64_t align = 256;
+  bool per_block = false;
+  bool zeroed = false;  ///< filled with zeros when the kernel is opened, not before each launch
+};
+
 /// One hardware barrier (ids 0..15; 0 belongs to the dispatch kernel).
 struct NamedBarrier {
   std::string name;
@@ -135,12 +147,14 @@ struct Fact {
   SourceSpan where;
   Direction direction = Direction::kExport;
   FactType type = FactType::kInteger;
-  std::string cpp_type;  ///< `int`, `bool`, `float`…: what the handle returns
+  std::string
+      cpp_type;  ///< `int`, `bool`, `float`…: what the handle returns; of a text, its number in `texts`
   bool settable = false;
   std::optional<Amount>
       value;  ///< owner: the value, or a settable fact's default. Import: the value if nobody owns it
   std::string text_value;            ///< for kReal and kText
   std::vector<std::int64_t> domain;  ///< settable: the values it may take, ascending
+  std::vector<std::string> texts;    ///< kText, settable or imported: those that this component has code for
 };
 
 /// A condition that must hold in every composition: an expression whose value must not be 0.
@@ -251,6 +265,7 @@ struct Contract {
   std::vector<Phase> phases;
   std::vector<Steps> steps;
   std::vector<Counter> counters;
+  std::vector<Scratch> scratch;
   std::optional<Grid> grid;
   std::optional<ParameterRegion> parameters;
   std::optional<HostProvider> host;

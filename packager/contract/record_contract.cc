@@ -22,6 +22,17 @@ bool to_integer(std::string_view text, std::int64_t& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
+/// The device pass writes a real's bits, "0x1.8p+1", as it has no other exact text for them.
+std::string decimal(const std::string& text) {
+  const bool negative = text.starts_with('-');
+  const std::string_view digits = std::string_view(text).substr(negative ? 1 : 0);
+  if (!digits.starts_with("0x")) return text;
+  double value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [last, error] = std::from_chars(digits.data() + 2, end, value, std::chars_format::hex);
+  return error == std::errc{} && last == end ? fmt::format("{}", negative ? -value : value) : text;
+}
+
 std::string text_of(const Record& record, std::string_view key) {
   const std::string* value = record.find(key);
   return value != nullptr ? *value : std::string();
@@ -134,6 +145,9 @@ class RecordReader {
   void later(std::string_view key, std::string& value) { text(key, value, Need::kDefaulted); }
   void later(std::string_view key, std::string_view record_key, std::vector<Field>& values) {
     members(key, record_key, values);
+  }
+  void later(std::string_view key, std::string_view record_key, std::vector<std::string>& values) {
+    names(key, record_key, values);
   }
 
   void packed(std::string_view, std::string&) {}
@@ -249,6 +263,9 @@ struct RecordWriter {
   void later(std::string_view key, const std::string& value) { text(key, value, Need::kDefaulted); }
   void later(std::string_view key, std::string_view record_key, const std::vector<Field>& values) {
     members(key, record_key, values);
+  }
+  void later(std::string_view key, std::string_view record_key, const std::vector<std::string>& values) {
+    names(key, record_key, values);
   }
   void packed(std::string_view, const std::string&) {}
 };
@@ -369,7 +386,10 @@ Outcome<Contract> contract_from_records(const std::vector<Record>& records) {
       return std::tie(a.name, a.where.file, a.where.line) < std::tie(b.name, b.where.file, b.where.line);
     });
   });
-  for (Fact& fact : contract.facts) std::sort(fact.domain.begin(), fact.domain.end());
+  for (Fact& fact : contract.facts) {
+    std::sort(fact.domain.begin(), fact.domain.end());
+    if (fact.type == FactType::kReal) fact.text_value = decimal(fact.text_value);
+  }
   return {std::move(contract), std::move(diagnostics)};
 }
 

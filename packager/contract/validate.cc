@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <set>
 #include <span>
 
 #include "packager/base/ids.h"
+#include "packager/base/words.h"
 #include "packager/contract/expression.h"
 #include "packager/contract/fields.h"
 #include "packager/contract/steps.h"
@@ -23,9 +26,19 @@ constexpr int kMaxWarps = 32;
 constexpr std::size_t kMaxEntries = 1024;   // of one kind; bounds the time of every later pass
 constexpr std::int64_t kMaxRepeats = 1024;  // of one step
 constexpr std::int64_t kMaxCluster = 16;
+constexpr std::int64_t kMaxScratch = std::int64_t{1} << 40, kMaxScratchAlign = 256;
 constexpr std::size_t kSharedScopes = 4;
 constexpr std::size_t kMaxRank = 8;  // of a tile
+constexpr std::size_t kMaxText = 256;                     // of a text fact
+constexpr std::string_view kTextHandle = "unsigned int";  // what the handle of a text fact returns
 constexpr std::int64_t kMinTensorColumns = 32, kMaxTensorColumns = 512;
+
+bool is_real(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc{} && last == end && std::isfinite(value);
+}
 
 bool power_of_two(std::int64_t value) {
   return value > 0 && (value & (value - 1)) == 0;
@@ -101,7 +114,7 @@ class Validator {
   // ---- reporting: about the entry at hand
 
   std::string entry() const {
-    return name_.empty() ? std::string(kind_) : fmt::format("{} {}", kind_, name_);
+    return name_.empty() ? std::string(kind_) : fmt::format("{} {}", kind_, shortened(name_));
   }
 
   void fail(std::string clause, std::string title, std::string reason = {}, std::string help = {}) {
@@ -142,7 +155,7 @@ class Validator {
       name_ = item.name;
       where_ = item.where;
       if (const std::string fault = name_fault(item.name); !fault.empty())
-        fail("P-NAME", fmt::format("'{}' is not a name for a {}", item.name, kind), "it " + fault);
+        fail("P-NAME", fmt::format("'{}' is not a name for a {}", shortened(item.name), kind), "it " + fault);
       const auto [first, inserted] = seen.emplace(item.name, item.where);
       if (!inserted)
         diagnostics_.push_back(make_error("P-DUPLICATE",
@@ -171,7 +184,7 @@ class Validator {
     const ParsedExpression parsed = parse_expression(text);
     if (!parsed) {
       fail("P-EXPRESSION", fmt::format("{} of {} is not an expression", what, entry()),
-           fmt::format("'{}', {}", text, parsed.error));
+           fmt::format("'{}', {}", shortened(text), parsed.error));
       return false;
     }
     bool good = true;
@@ -179,10 +192,11 @@ class Validator {
       if (not_integer_.contains(name)) {
         fail("P-EXPRESSION",
              fmt::format("{} of {} uses the fact '{}', which is no integer", what, entry(), name),
-             fmt::format("'{}' is evaluated in integers", text));
+             fmt::format("'{}' is evaluated in integers", shortened(text)));
         good = false;
       } else if (!visible_.contains(name)) {
-        fail("P-EXPRESSION", fmt::format("{} of {} uses the unknown name '{}'", what, entry(), name),
+        fail("P-EXPRESSION",
+             fmt::format("{} of {} uses the unknown name '{}'", what, entry(), shortened(name)),
              visible_.empty() ? std::string("the component declares no fact and no ring")
                               : fmt::format("known are {}", fmt::join(visible_, ", ")));
         good = false;
@@ -317,6 +331,15 @@ class Validator {
     if (fact.cpp_type.empty()) value("cpp_type", "the type has no name");
     if (counted && !integer_range(fact.cpp_type))
       value("cpp_type", fmt::format("'{}' is not an integer type of the language", fact.cpp_type));
+    if (fact.type == FactType::kReal && fact.cpp_type != "float" && fact.cpp_type != "double")
+      value("cpp_type", fmt::format("'{}' is neither float nor double", shortened(fact.cpp_type)));
+    if (fact.type == FactType::kText && fact.cpp_type != kTextHandle)
+      value("cpp_type", fmt::format("'{}' is not {}, a number in the list of texts", shortened(fact.cpp_type),
+                                    kTextHandle));
+    if (fact.type == FactType::kReal && !fact.text_value.empty() && !is_real(fact.text_value))
+      value("text_value", fmt::format("'{}' is no finite number", shortened(fact.text_value)));
+    if (fact.type == FactType::kText) texts(fact, owner);
+    if (fact.type != FactType::kText && !fact.texts.empty()) value("texts", "only a text fact has them");
     if (counted && !fact.text_value.empty()) value("text_value", "only real and text facts have one");
     if (!counted && fact.value) value("value", "real and text facts have a text value");
     if (owner && counted && !fact.value) value("value", "its owner states none");
@@ -325,8 +348,30 @@ class Validator {
     if (fact.type == FactType::kBoolean && fact.value && fact.value->expression.empty() &&
         fact.value->number != 0 && fact.value->number != 1)
       value("value", fmt::format("{} is neither 0 nor 1", fact.value->number));
-    if (fact.settable) return settable(fact, owner, counted);
+    if (fact.settable && fact.type != FactType::kText) return settable(fact, owner, counted);
     if (!fact.domain.empty()) value("domain", "only a settable fact has one");
+  }
+
+  /// Those of a settable fact and of a reader are what its code has a case for.
+  void texts(const Fact& fact, bool owner) {
+    if (owner && fact.settable && fact.texts.empty())
+      value("texts", "a settable text lists those that it may be");
+    if (!owner && fact.settable) value("settable", "only the owner can declare a fact settable");
+    if (!owner && fact.texts.empty()) value("texts", "a reader lists those that it has code for");
+    if (owner && !fact.settable && !fact.texts.empty()) value("texts", "a fixed text is one");
+    std::set<std::string> seen;
+    std::vector<std::string> all = fact.texts;
+    if (!fact.text_value.empty()) all.push_back(fact.text_value);
+    for (const std::string& text : all)
+      if (text.empty() || text.size() > kMaxText ||
+          !std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 0x7f; }))
+        value("texts",
+              fmt::format("'{}' has not from 1 to {} printable characters", shortened(text), kMaxText));
+    for (const std::string& text : fact.texts)
+      if (!seen.insert(text).second) value("texts", fmt::format("'{}' is there twice", shortened(text)));
+    if (fact.settable && !seen.contains(fact.text_value))
+      value("text_value", fmt::format("'{}' is not among {}", shortened(fact.text_value),
+                                      shortened(fmt::format("{}", fmt::join(fact.texts, ", ")))));
   }
 
   void settable(const Fact& fact, bool owner, bool counted) {
@@ -390,7 +435,7 @@ class Validator {
     const layout::Result<layout::LayoutText> parsed = layout::parse_layout_text(tensor.layout);
     if (!parsed) {
       fail("P-LAYOUT", fmt::format("layout of {} cannot be read", entry()),
-           fmt::format("'{}', {}", tensor.layout, parsed.error));
+           fmt::format("'{}', {}", shortened(tensor.layout), parsed.error));
       return false;
     }
     for (const layout::LayoutText::Number& number : parsed->expressions())
@@ -439,17 +484,31 @@ class Validator {
     if (counter.initial) amount("initial", *counter.initial, 0, std::int64_t{1} << 32);
     if (counter.arrivals) amount("arrivals", *counter.arrivals, 1, std::int64_t{1} << 32);
     scope(counter.scope, std::size(kScopes));
-    const auto pointer = [&](const Field& f) {
-      return f.name == counter.field && f.kind == FieldKind::kPointer;
-    };
-    if (!contract_.parameters ||
-        std::none_of(contract_.parameters->fields.begin(), contract_.parameters->fields.end(), pointer))
+    if (!is_pointer(counter.field))
       value("field", fmt::format("'{}' is no pointer among the component's parameters", counter.field),
             "let the caller lend the word through a pointer of PIPELINK_PARAMETERS");
     if (counter.direction != Direction::kExport) return;
     if (counter.scope.empty())
       value("scope", "its owner states none", "state .scope = \"device\" or another");
     if (!counter.initial || !counter.arrivals) value("initial or arrivals", "its owner states none");
+  }
+
+  void check(const Scratch& scratch) {
+    amount("bytes", scratch.bytes, 1, kMaxScratch);
+    if (!power_of_two(scratch.align) || scratch.align > kMaxScratchAlign)
+      value("align", fmt::format("{} is not a power of two up to {}", scratch.align, kMaxScratchAlign));
+    if (!is_pointer(scratch.field))
+      value("field", fmt::format("'{}' is no pointer among the component's parameters", scratch.field),
+            "have a pointer in the struct of PIPELINK_PARAMETERS, where the address is put");
+    for (const Scratch& other : contract_.scratch)
+      if (&other < &scratch && other.field == scratch.field)
+        value("field", fmt::format("'{}' is that of scratch {} too", scratch.field, other.name));
+  }
+
+  bool is_pointer(const std::string& field) const {
+    return contract_.parameters &&
+           std::any_of(contract_.parameters->fields.begin(), contract_.parameters->fields.end(),
+                       [&](const Field& f) { return f.name == field && f.kind == FieldKind::kPointer; });
   }
 
   void grid() {
@@ -489,8 +548,8 @@ class Validator {
     const ParsedSteps parsed = parse_steps(text);
     if (!parsed)
       return fail("P-STEPS", fmt::format("{} of {} cannot be read", key, entry()),
-                  fmt::format("'{}', {}", text, parsed.error),
-                  "write steps such as `wait full; arrive empty`");
+                  fmt::format("'{}', {}", shortened(text), parsed.error),
+                  "write steps such as `wait full; (arrive empty)? * x 2`");
     for (const Step& step : *parsed.value) step_check(key, step);
   }
 
@@ -499,8 +558,9 @@ class Validator {
     for (const Step& inner : step.inner) step_check(key, inner);
     std::string error;
     if (step.inner.empty() && !step_target(contract_, step, error))
-      fail("P-STEPS", fmt::format("{} of {} has the step `{} {}`", key, entry(), step.word, step.name), error,
-           "the words are those of the handle");
+      fail("P-STEPS",
+           fmt::format("{} of {} has the step `{}`", key, entry(), shortened(step.word + " " + step.name)),
+           error, "the words are those of the handle");
   }
 
   // ---- circles
@@ -608,8 +668,7 @@ class Validator {
     for (const Field& field : region.fields) {
       if (field.name.empty() || !seen.insert(field.name).second)
         fail("P-DUPLICATE", fmt::format("field '{}' of the {} is listed twice", field.name, what));
-      if (field.offset < 0 || field.size < 1 || field.offset > region.size ||
-          field.size > region.size - field.offset)
+      if (!inside(field, region.size))
         value(fmt::format("field '{}'", field.name), fmt::format("offset {} and size {} do not fit {} bytes",
                                                                  field.offset, field.size, region.size));
       else if (!kind_fits(field))
@@ -617,6 +676,10 @@ class Validator {
               fmt::format("there is no {} of {} bytes", enum_name(field.kind), field.size));
     }
     if (region.size <= 4096) unlisted_fields(region);
+  }
+
+  static bool inside(const Field& field, std::int64_t size) {
+    return field.offset >= 0 && field.size >= 1 && field.offset <= size && field.size <= size - field.offset;
   }
 
   static bool kind_fits(const Field& field) {
@@ -640,6 +703,8 @@ class Validator {
   template <class Struct>
   void unlisted_fields(const Struct& region) {
     std::vector<Field> fields = region.fields;
+    for (const Field& field : fields)
+      if (!inside(field, region.size)) return;  // told
     std::sort(fields.begin(), fields.end(),
               [](const Field& a, const Field& b) { return a.offset < b.offset; });
     std::int64_t end = 0;
@@ -654,7 +719,7 @@ class Validator {
     };
     for (const Field& field : fields) {
       gap(field.offset, fmt::format("field '{}'", field.name));
-      end = std::max(end, field.offset + std::max<std::int64_t>(field.size, 0));
+      end = std::max(end, field.offset + field.size);
       before = fmt::format("field '{}'", field.name);
     }
     gap(region.size, "the end");

@@ -112,7 +112,10 @@ std::vector<std::string> row(const Fact& fact) {
   const std::string value = fact.value ? to_text(*fact.value) : fact.text_value;
   return {std::string(enum_name(fact.direction)), fact.name, fact.cpp_type,
           value.empty() ? std::string() : fmt::format("= {}", value),
-          fact.settable ? fmt::format("settable to {}", fmt::join(fact.domain, ", ")) : std::string()};
+          !fact.texts.empty()
+              ? fmt::format("{} {}", fact.settable ? "settable to" : "one of", fmt::join(fact.texts, ", "))
+          : fact.settable ? fmt::format("settable to {}", fmt::join(fact.domain, ", "))
+                          : std::string()};
 }
 
 std::vector<std::string> row(const Requirement& requirement) {
@@ -156,6 +159,12 @@ std::vector<std::string> row(const Counter& counter) {
   if (counter.arrivals) said.push_back(to_text(*counter.arrivals) + " for each wait");
   if (!counter.scope.empty()) said.push_back("scope " + counter.scope);
   return {std::string(enum_name(counter.direction)), counter.name, fmt::format("{}", fmt::join(said, ", "))};
+}
+
+std::vector<std::string> row(const Scratch& scratch) {
+  return {scratch.name, fmt::format("{} bytes{}, aligned to {}, through {}{}", to_text(scratch.bytes),
+                                    scratch.per_block ? " for each block" : "", scratch.align, scratch.field,
+                                    scratch.zeroed ? ", zeroed" : "")};
 }
 
 std::string title_of(std::string_view key) {

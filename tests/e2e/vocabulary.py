@@ -58,6 +58,63 @@ PIPELINK_ROLE(run, .warps = 1, .registers = {24, 64})(pipelink::Self self) {
 """
 
 
+OWNER = """
+struct Parameters { float* partial; float* out; };
+PIPELINK_PARAMETERS(owner::Parameters, "owner.h", partial, out);
+PIPELINK_FACT(scale, float, 0.1f);
+PIPELINK_TEXT(tile, "(64,32)");
+PIPELINK_SETTABLE_TEXT(reduction, "sum", "max");
+PIPELINK_SETTABLE_FACT(rows, int, .value = 4, .domain = {4, 8});
+PIPELINK_SCRATCH(partials, .field = "partial", .bytes = "rows * 100", .per_block = true, .align = 128, .zeroed = true);
+PIPELINK_ROLE(run, .warps = 1, .registers = {24, 64})(pipelink::Self self) {
+  float* own = partials.data<float>(self) + run.thread(self);
+  switch (reduction(self)) {
+    case 0: *own += scale; break;
+    default: *own = *own > scale ? *own : scale;
+  }
+  parameters(self).out[run.thread(self)] = *own;
+}
+"""
+READER = """
+struct Parameters { float* out; };
+PIPELINK_PARAMETERS(reader::Parameters, "reader.h", out);
+PIPELINK_USE_FACT(scale, float);
+PIPELINK_USE_TEXT(tile, "(32,32)", "(64,32)");
+PIPELINK_ROLE(run, .warps = 1, .registers = {24, 64})(pipelink::Self self) {
+  parameters(self).out[run.thread(self)] = scale(self) * (tile(self) == 1 ? 64 : 32);
+}
+"""
+
+
+def texts_reals_and_scratch(tools):
+    """A real is the same in both codes, a text is a number to its reader, and scratch has a size and an address."""
+    owner, reader = tools.package("owner", source=OWNER), tools.package("reader", source=READER)
+    linked = tools.linked("worded", [owner, reader])
+    check("pl__reader__fact__scale(unsigned) { return static_cast<float>(0.10000000149011612); }" in linked.text, f"the real: {linked.text}")
+    check("pl__reader__fact__tile(unsigned) { return 1u; }" in linked.text, f"the text: {linked.text}")
+    check("pl__owner__fact__reduction(unsigned) { return 0u; }" in linked.text, f"the default text: {linked.text}")
+    region = re.search(r"\ninstance=owner\n.*?region=(\d+)", linked.launch.decode(), re.S)[1]
+    check(f"reinterpret_cast<unsigned char* const*>(self.parameters + {region}) + blockIdx.x * 512ull;" in linked.text, f"the scratch: {linked.text}")
+    check(b"\nscratch=partials 0 512 1 1\n" in linked.launch, f"the launch description: {linked.launch}")
+    equal([{k: row[k] for k in ("claim", "bytes", "per_block", "align", "zeroed", "field")} for row in linked.map["scratch"]],
+          [{"claim": "owner.partials", "bytes": 512, "per_block": True, "align": 128, "zeroed": True, "field": "partial"}], "scratch in the map")
+    other = tools.linked("worded", [owner, reader], set={"owner.reduction": "max", "owner.rows": 8})
+    check("pl__owner__fact__reduction(unsigned) { return 1u; }" in other.text, f"the text that was set: {other.text}")
+    equal(other.map["scratch"][0]["bytes"], 896, "scratch for eight rows")
+    check(other.cubin != linked.cubin, "another text is the same code")
+    narrow = tools.package("reader", source=READER.replace(', "(64,32)"', ""), variant="narrow")
+    text = tools.refused("worded", [owner, narrow], "L-FACT-DOMAIN")
+    check("owner.cu:" in text and "reader.cu:" in text, f"L-FACT-DOMAIN names no places: {text}")
+    text = tools.refused_package("owner", OWNER.replace('.field = "partial"', '.field = "partials"'), "P-VALUE")
+    check("no pointer among" in text, text)
+    listed = tools.must("inspect", owner).out
+    for word in ("rows * 100 bytes for each block, aligned to 128, through partial, zeroed", "settable to sum, max", "= 0.10000000149011612"):
+        check(word in listed, f"inspect lacks {word!r}: {listed}")
+    tools.must("inspect", linked.folder / f"worded.{ARCH}.map.json", "--html", linked.folder / "page.html")
+    done = tools.must("audit", owner)
+    check("warning[" not in done.err, f"the audit of what is right: {done}")
+
+
 def counters(tools):
     """A counter is bound and compared; the host is told that all blocks must be there."""
     signals, waits = tools.package("signals", source=SIGNALS), tools.package("waits", source=WAITS)
@@ -80,7 +137,7 @@ def every_annotation(tools):
     header = (tools.include / "pipelink" / "component.h").read_text()
     macros = set(re.findall(r"^#define (PIPELINK_(?!DETAIL)\w+)\(", header, re.M))
     check(len(macros) > 15, f"found only {sorted(macros)} in component.h")
-    used = set(re.findall(r"PIPELINK_\w+", tensor_memory.CELLS + SIGNALS + WAITS))
+    used = set(re.findall(r"PIPELINK_\w+", tensor_memory.CELLS + SIGNALS + WAITS + OWNER + READER))
     for component in fused.COMPONENTS:
         used |= set(re.findall(r"PIPELINK_\w+", (COMPONENTS / f"{component}.cu").read_text()))
     equal(sorted(macros - used), [], "annotations that no component here uses")
@@ -354,6 +411,6 @@ def foreign_types(tools):
 
 
 if __name__ == "__main__":
-    sys.exit(main({f.__name__: f for f in (every_annotation, counters, placement, instances, settable, layouts, state, signatures, shared_warpgroups, one_namespace,
+    sys.exit(main({f.__name__: f for f in (every_annotation, counters, texts_reals_and_scratch, placement, instances, settable, layouts, state, signatures, shared_warpgroups, one_namespace,
                                            unused_barrier, cluster, aliases, by_value,
                                            foreign_types)}, __doc__))

@@ -120,8 +120,22 @@ Component& Component::text(const std::string& name, const std::string& value) {
   fact(name, {});
   contract_.facts.back().value.reset();
   contract_.facts.back().type = contract::FactType::kText;
-  contract_.facts.back().cpp_type = "const char*";
+  contract_.facts.back().cpp_type = "unsigned int";
   contract_.facts.back().text_value = value;
+  return *this;
+}
+
+Component& Component::texts(const std::string& name, const std::vector<std::string>& texts) {
+  text(name, texts.front());
+  contract_.facts.back().settable = true;
+  contract_.facts.back().texts = texts;
+  return *this;
+}
+
+Component& Component::reads_text(const std::string& name, const std::vector<std::string>& texts) {
+  text(name, "");
+  contract_.facts.back().direction = kIn;
+  contract_.facts.back().texts = texts;
   return *this;
 }
 

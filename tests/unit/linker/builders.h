@@ -42,6 +42,9 @@ class Component {
   Component& fact(const std::string& name, Amount value);
   Component& settable(const std::string& name, std::int64_t value, std::vector<std::int64_t> domain);
   Component& text(const std::string& name, const std::string& value);
+  /// Settable to any of them; the first is the default.
+  Component& texts(const std::string& name, const std::vector<std::string>& texts);
+  Component& reads_text(const std::string& name, const std::vector<std::string>& texts);
   Component& reads(const std::string& name);
   Component& reads(const std::string& name, Amount fallback);
   Component& requires_that(const std::string& name, const std::string& expression);

@@ -30,6 +30,30 @@ reader.tile_m = 128
 )");
 }
 
+TEST_CASE("a text is one that its reader has code for") {
+  const Component fixed = Component("gemm").role("mma", 4).text("element", "bf16");
+  const Component free = Component("gemm").role("mma", 4).texts("element", {"bf16", "f16", "f32"});
+  const Component narrow = Component("store").role("r", 4).reads_text("element", {"f32", "f16"});
+  const Component wide = Component("store").role("r", 4).reads_text("element", {"f32", "bf16"});
+  CHECK(picture(compose({{fixed, ""}, {wide, ""}})) == "gemm.element = bf16\nstore.element = bf16\n");
+  CHECK(picture(compose({{free, ""}, {narrow, ""}}, {{}, {{"gemm.element", "f16"}}})) ==
+        "gemm.element = f16\nstore.element = f16\n");
+  CHECK(said({{fixed, ""}, {narrow, ""}}, {}) ==
+        R"(error[L-FACT-DOMAIN]: the fact `gemm.element` is a text that its reader does not take
+  gemm: states `element` as `bf16` (gemm.cu:2)
+  store: has code for f32, f16 (store.cu:2)
+  = reason: `bf16` is none of the 2 that store lists
+  = help: use a component that takes it, or another owner of `element`
+)");
+  CHECK(said({{free, ""}, {narrow, ""}}, {}).find("= help: SET gemm.element=f16\n") != std::string::npos);
+  const std::string outside = said({{free, ""}, {wide, ""}}, {{"gemm.element", "f64"}});
+  CHECK(outside.find("error[L-FACT-DOMAIN]: the value set for `gemm.element` is outside its domain") == 0);
+  CHECK(outside.find("f64 is none of the 3 values of the domain") != std::string::npos);
+  CHECK(said({{fixed, ""}, {wide, ""}}, {{"gemm.element", "f32"}}).find("error[L-FACT-FIXED]") == 0);
+  CHECK(said({{fixed, ""}, {Component("reader").role("r", 4).reads("element"), ""}}, {})
+            .find("error[L-FACT-TYPE]") != std::string::npos);
+}
+
 TEST_CASE("the owner to which the reader is bound") {
   const Component owner = Component("gemm").role("mma", 4).fact("tile_m", number(64)).callable(kIn, "f");
   const Component other = Component("other").role("mma", 4).fact("tile_m", number(96)).callable(kIn, "g");

@@ -111,6 +111,12 @@ void add_facts(contract::Contract& c) {
   Fact& tile_m = add(c.facts, "tile_m", 73);
   tile_m.cpp_type = "int";
   tile_m.value = Amount{64, ""};
+  Fact& word = add(c.facts, "word", 74);
+  word.type = FactType::kText;
+  word.cpp_type = "unsigned int";
+  word.settable = true;
+  word.text_value = "bf16";
+  word.texts = {"f32", "bf16"};
   add(c.requirements, "whole", 80).expression = "tile_m % group == 0 && operands.stages >= 2";
 }
 
@@ -138,6 +144,11 @@ contract::Contract sample_contract() {
   signal.scope = "device";
   add(c.counters, "tiles_done", 121).field = "in";
   c.counters.back().direction = Direction::kImport;
+  Scratch& partials = add(c.scratch, "partials", 122);
+  partials.field = "out";
+  partials.bytes.expression = "tile_m * 4";
+  partials.align = 128;
+  partials.per_block = true;
   Grid& grid = c.grid.emplace();
   grid.where = {"demo.cu", 4};
   grid.cluster = {2, 1, 1};

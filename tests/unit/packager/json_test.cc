@@ -142,7 +142,7 @@ TEST_CASE("every value of another type or left out is refused by one clear error
     const bool of_host = pointer.parent_pointer().to_string() == "/host";
     const bool came_later =
         key == "tensor_memory" || key == "kind" || key == "steps" || key == "counters" || key == "grid" ||
-        key == "first_parity" ||
+        key == "scratch" || key == "texts" || key == "first_parity" ||
         (key == "scope" && pointer.parent_pointer().to_string().find("tensors") == std::string::npos) ||
         (of_host && (key == "fields" || key == "size" || key == "align"));
     const bool may_be_absent = key == "parameters" || key == "host" || key.ends_with("_arrivals") ||

@@ -191,6 +191,13 @@ TEST_CASE("what the authoring headers write is read") {
   CHECK(*counter.initial == Amount{0, ""});
   CHECK(*counter.arrivals == Amount{0, "n"});
   CHECK(counter.scope == "device");
+  const Scratch scratch =
+      accepted(written("scratch", detail::ScratchOptions{"word", "n * 4", true, 128, true})).scratch[0];
+  CHECK(scratch.field == "word");
+  CHECK(scratch.bytes == Amount{0, "n * 4"});
+  CHECK(scratch.align == 128);
+  CHECK(scratch.per_block);
+  CHECK(scratch.zeroed);
   const Contract pairs = accepted(written("grid", detail::GridOptions{{2, 1, 1}, true}));
   REQUIRE(pairs.grid);
   CHECK(pairs.grid->cluster == std::vector<std::int64_t>{2, 1, 1});
@@ -201,6 +208,34 @@ TEST_CASE("what the authoring headers write is read") {
   CHECK(accepted(written("phase", detail::PhaseOptions{"load", "work, load"}))
             .phases[0]
             .after_previous.size() == 2);
+}
+
+TEST_CASE("a real of the device pass is read exactly") {
+  const auto read = [](double value) {
+    char bytes[256] = {};
+    detail::RecordWriter w{bytes};
+    detail::write_real(w, "text_value", value);
+    const std::string text(bytes, w.size);
+    CAPTURE(text);
+    const std::size_t equals = text.find('=');
+    const Contract contract =
+        accepted(record({{"kind", "fact"},
+                         {"direction", "export"},
+                         {"type", "real"},
+                         {"cpp_type", "double"},
+                         {"settable", "0"},
+                         {"text_value", text.substr(equals + 1, text.size() - equals - 2)}}));
+    return contract.facts[0].text_value;
+  };
+  CHECK(read(0.5) == "0.5");
+  CHECK(read(-1.25) == "-1.25");
+  CHECK(read(0) == "0");
+  CHECK(read(1) == "1");
+  CHECK(read(0.1) == "0.1");
+  CHECK(read(3e38) == "3e+38");
+  CHECK(read(1.0 / 3) == "0.3333333333333333");
+  CHECK(read(2.5e-310) == "2.5e-310");
+  CHECK(read(static_cast<double>(0.1f)) == "0.10000000149011612");
 }
 
 TEST_CASE("a domain is sorted") {

@@ -70,6 +70,13 @@ TEST_CASE("steps") {
   CHECK(only([](Contract& c) { c.steps[1].loop = "(arrive done"; }) ==
         "P-STEPS loop of steps producer cannot be read | '(arrive done', column 13: expected ')', found the "
         "end");
+  for (const char letter : {'a', 'A'}) {  // a name of none, and no name
+    const std::string text =
+        messages([&](Contract& c) { c.steps[1].loop = "arrive " + std::string(4000, letter); });
+    CHECK(text.size() < 1000);
+    CHECK(text.find(std::string(150, letter) + std::string(3, letter) + "... (4,007 bytes)") !=
+          std::string::npos);
+  }
   CHECK(only([](Contract& c) { c.steps[0].name = "mask"; }) ==
         "P-STEPS 'mask' is no role and no export of this component | ");
   CHECK(only([](Contract& c) { c.steps[0].name = "act"; }) ==
@@ -147,7 +154,7 @@ TEST_CASE("entries") {
         "P-VALUE live of buffer stage names the unknown phase 'gone' | its phases are load, work");
   CHECK(only([](Contract& c) { c.buffers[0].bytes.expression = "tile_n"; }) ==
         "P-EXPRESSION bytes of buffer stage uses the unknown name 'tile_n' | known are group, interleave, "
-        "operands.stages, pages.stages, scale, tile_m");
+        "operands.stages, pages.stages, scale, tile_m, word");
   CHECK(only([](Contract& c) { c.buffers[0].bytes.expression = "scale * 2"; }) ==
         "P-EXPRESSION bytes of buffer stage uses the fact 'scale', which is no integer | 'scale * 2' is "
         "evaluated in integers");
@@ -338,6 +345,55 @@ TEST_CASE("lists have a bound, whatever their entries say") {
         }).starts_with("P-VALUE the number of its entries 'phase'"));
 }
 
+TEST_CASE("reals and texts") {
+  const auto fact = [](const std::string& name, void (*change)(Fact&)) {
+    return only([&](Contract& c) {
+      for (Fact& f : c.facts)
+        if (f.name == name) change(f);
+    });
+  };
+  CHECK(fact("scale", [](Fact& f) { f.cpp_type = "int evil(); float"; }) ==
+        "P-VALUE cpp_type of fact scale is out of range | 'int evil(); float' is neither float nor double");
+  CHECK(fact("scale", [](Fact& f) { f.text_value = "0.1; }"; }) ==
+        "P-VALUE text_value of fact scale is out of range | '0.1; }' is no finite number");
+  CHECK(fact("scale", [](Fact& f) { f.text_value = "inf"; }) ==
+        "P-VALUE text_value of fact scale is out of range | 'inf' is no finite number");
+  CHECK(fact("scale", [](Fact& f) { f.texts = {"a"}; }) ==
+        "P-VALUE texts of fact scale is out of range | only a text fact has them");
+  CHECK(fact("word", [](Fact& f) { f.cpp_type = "int"; }) ==
+        "P-VALUE cpp_type of fact word is out of range | 'int' is not unsigned int, a number in the list "
+        "of texts");
+  CHECK(fact("word", [](Fact& f) { f.texts.pop_back(); }) ==
+        "P-VALUE text_value of fact word is out of range | 'bf16' is not among f32");
+  CHECK(fact("word", [](Fact& f) { f.texts.push_back("f32"); }) ==
+        "P-VALUE texts of fact word is out of range | 'f32' is there twice");
+  CHECK(fact("word", [](Fact& f) {
+          f.texts[0] = "f\n32";
+        }).starts_with("P-VALUE texts of fact word is out of range"));
+  CHECK(fact("word", [](Fact& f) { f.settable = false; }) ==
+        "P-VALUE texts of fact word is out of range | a fixed text is one");
+  CHECK(fact("word", [](Fact& f) {
+          f.settable = false;
+          f.direction = Direction::kImport;
+          f.texts.clear();
+        }) == "P-VALUE texts of fact word is out of range | a reader lists those that it has code for");
+}
+
+TEST_CASE("scratch") {
+  CHECK(only([](Contract& c) { c.scratch[0].field = "n"; }) ==
+        "P-VALUE field of scratch partials is out of range | 'n' is no pointer among the component's "
+        "parameters");
+  CHECK(only([](Contract& c) { c.scratch[0].align = 512; }) ==
+        "P-VALUE align of scratch partials is out of range | 512 is not a power of two up to 256");
+  CHECK(only([](Contract& c) {
+          c.scratch[0].bytes = Amount{0, ""};
+        }) == "P-VALUE bytes of scratch partials is out of range | 0 is not between 1 and 1099511627776");
+  CHECK(only([](Contract& c) {
+          c.scratch.push_back(c.scratch[0]);
+          c.scratch[1].name = "sums";
+        }) == "P-VALUE field of scratch sums is out of range | 'out' is that of scratch partials too");
+}
+
 TEST_CASE("phases, parameters, host") {
   CHECK(only([](Contract& c) { c.phases[0].after = {"work"}; }) ==
         "P-VALUE phase load begins after itself | load after work after load");
@@ -346,6 +402,9 @@ TEST_CASE("phases, parameters, host") {
         }).starts_with("P-VALUE after_previous of phase load names the unknown phase 'gone'"));
   CHECK(only([](Contract& c) { c.parameters->fields[2].size = 12; }) ==
         "P-VALUE field 'n' of parameters is out of range | offset 16 and size 12 do not fit 24 bytes");
+  CHECK(messages([](Contract& c) {
+          c.parameters->fields[2].size = INT64_MAX;
+        }).find("offset 16 and size 9223372036854775807 do not fit 24 bytes") != std::string::npos);
   CHECK(only([](Contract& c) { c.parameters->fields[2].name = "in"; }) ==
         "P-DUPLICATE field 'in' of the parameters is listed twice | ");
   CHECK(only([](Contract& c) {
@@ -355,6 +414,7 @@ TEST_CASE("phases, parameters, host") {
   CHECK(only([](Contract& c) {
           c.parameters.reset();
           c.counters.clear();
+          c.scratch.clear();
         }) == "P-HOST the host provider has no parameters to fill | ");
   CHECK(only([](Contract& c) { c.host->symbol = "a::b"; }) ==
         "P-HOST 'a::b' is not a symbol for the host provider | ");

@@ -163,6 +163,37 @@ TEST_CASE("scratch is lent, handed out and zeroed") {
   CHECK(state().zeroed_bytes == 1000);
 }
 
+TEST_CASE("scratch that components claim is lent, handed out and zeroed") {
+  auto d = sample::description();
+  d.instances[0].scratch = {{"sums", 136, 100, false, false}};  // of the loader, which has a provider
+  d.instances[2].scratch = {{"parts", 8, 512, true, true}};     // of the scaler, which has none
+  Machine machine({d});
+  const auto kernel = machine.load();
+  REQUIRE_MESSAGE(kernel, kernel.error().message);
+  Lent lent;
+  lent.load.ask_scratch = 1000;
+  lent.load.ask_blocks = 7;
+  CHECK(*kernel->scratch_bytes(lent.list()) == 1280 + 512 * 7);
+  CHECK(kernel->open(lent.list(), {0x10000, 1280 + 512 * 7 - 1}).error().code == ErrorCode::kScratch);
+  const auto session = kernel->open(lent.list(), {0x10000, 1280 + 512 * 7});
+  REQUIRE_MESSAGE(session, session.error().message);
+  const auto pointer = [&](std::size_t at) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, session->parameters().data() + at, sizeof value);
+    return value;
+  };
+  CHECK(pointer(64 + 136) == 0x10000 + 1024);
+  CHECK(pointer(0 + 8) == 0x10000 + 1280);
+  CHECK(state().zeroed_at == 0x10000 + 1280);
+  CHECK(state().zeroed_bytes == 512 * 7);
+  d.instances[2].scratch[0].bytes = std::uint64_t{1} << 47;
+  Machine huge({d});
+  const auto refused = huge.load()->open(lent.list(), {0x10000, 4096});
+  REQUIRE(!refused);
+  CHECK(refused.error().message ==
+        "the scratch parts of new has 140737488355328 bytes for each of 7 blocks: more than any GPU has");
+}
+
 TEST_CASE("arguments that do not fit") {
   Machine machine;
   const auto kernel = machine.load();

@@ -28,6 +28,8 @@
 //     arguments_type=wgmma_gemm::Arguments     and arguments_header
 //     arguments=16 8                           bytes and alignment; absent if the author listed no fields
 //     argument=data 0 8 pointer                like field
+//     scratch=partials 8 512 1 0               name, offset of the pointer in the region, bytes, 1: for each
+//                                              block, 1: zeroed when the kernel is opened
 //     fact=integer tile_m 128                  type, name, value: as the component sees it
 //
 // In a value, `\n` and `\\` are escaped. An unknown key is an error.
@@ -62,6 +64,15 @@ struct LaunchField {
   bool operator==(const LaunchField&) const = default;
 };
 
+/// Device memory that a component asks the caller of `open` for, and where in its region the address goes.
+struct LaunchScratch {
+  std::string name;
+  std::size_t field = 0;
+  std::uint64_t bytes = 0;  ///< of the grid, or of each block
+  bool per_block = false, zeroed = false;
+  bool operator==(const LaunchScratch&) const = default;
+};
+
 /// One component in the composition. `region_size` is 0 when it has no parameters.
 struct LaunchInstance {
   std::string name;
@@ -74,6 +85,7 @@ struct LaunchInstance {
   std::string arguments_type, arguments_header;
   std::size_t arguments_size = 0, arguments_align = 1;  ///< of the provider's struct; size 0: not known
   std::vector<LaunchField> arguments;
+  std::vector<LaunchScratch> scratch;
   std::vector<LaunchFact> facts;
   bool takes_arguments() const { return region_size != 0 || !provider.empty(); }
   bool operator==(const LaunchInstance&) const = default;
@@ -128,6 +140,7 @@ struct LaunchDescription {
 
 namespace runtime_internal {
 
+inline constexpr std::uint64_t kMostScratch = std::uint64_t{1} << 48;  // more than any GPU has
 inline constexpr std::string_view kLaunchHeading = "pipelink-launch/1";
 
 inline bool parse_number(std::string_view text, auto& out) {
@@ -193,6 +206,15 @@ inline bool parse_field(std::string_view value, LaunchField& field) {
   return false;
 }
 
+inline bool parse_scratch(std::string_view value, LaunchScratch& scratch) {
+  scratch.name = next_word(value);
+  unsigned per_block = 0, zeroed = 0;
+  const bool good = parse_numbers(value, scratch.field, scratch.bytes, per_block, zeroed);
+  scratch.per_block = per_block == 1;
+  scratch.zeroed = zeroed == 1;
+  return good && per_block <= 1 && zeroed <= 1 && !scratch.name.empty();
+}
+
 /// False: an unknown key or a value that does not parse.
 inline bool parse_instance_line(std::string_view key, std::string_view value, LaunchInstance& i) {
   if (key == "component")
@@ -216,6 +238,8 @@ inline bool parse_instance_line(std::string_view key, std::string_view value, La
     return parse_numbers(value, i.arguments_size, i.arguments_align);
   } else if (key == "argument") {
     return parse_field(value, i.arguments.emplace_back());
+  } else if (key == "scratch") {
+    return parse_scratch(value, i.scratch.emplace_back());
   } else if (key == "fact") {
     LaunchFact fact;
     const bool good = parse_fact(value, fact);
@@ -318,6 +342,9 @@ inline std::string launch_fault(const LaunchDescription& d) {
       return "the arguments of " + i.name + " have no possible size or alignment";
     if (!fields_fit(i.fields, i.region_size) || !fields_fit(i.arguments, i.arguments_size))
       return "a field of " + i.name + " leaves its struct";
+    for (const LaunchScratch& s : i.scratch)
+      if (i.region_size < 8 || s.field > i.region_size - 8 || s.bytes == 0 || s.bytes > kMostScratch)
+        return "the scratch " + s.name + " of " + i.name + " leaves its region, or has no possible size";
     for (std::size_t m = 0; m < n; ++m) {
       const LaunchInstance& other = d.instances[m];
       if (i.region_size && other.region_size && i.region_offset < other.region_offset + other.region_size &&

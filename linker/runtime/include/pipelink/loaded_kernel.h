@@ -207,7 +207,13 @@ struct Requests {
   std::size_t scratch = 0;
   std::vector<std::size_t> scratch_offset, scratch_bytes;  // per instance
   std::vector<bool> scratch_zero;
+  std::vector<std::vector<std::size_t>> declared;  // offset of each instance's own claims
 };
+
+/// Of the whole grid.
+inline std::uint64_t whole_scratch(const LaunchScratch& s, std::uint32_t blocks) {
+  return s.per_block ? s.bytes * blocks : s.bytes;
+}
 
 inline Result<void> match_arguments(const LoadedKernel& k, std::span<const Argument> arguments,
                                     std::vector<const Argument*>& of_instance) {
@@ -288,6 +294,11 @@ inline Result<void> call_providers(const LoadedKernel& k, const std::vector<cons
     } else if (i.region_size) {
       std::memcpy(region, arguments[n]->data, i.region_size);
     }
+    if (pass == PIPELINK_HOST_FILL)
+      for (std::size_t s = 0; s < i.scratch.size(); ++s) {
+        const std::uint64_t address = scratch + requests.declared[n][s];
+        std::memcpy(region + i.scratch[s].field, &address, sizeof address);
+      }
     if (pass != PIPELINK_HOST_MEASURE) continue;
     const std::size_t offset = round_up(requests.scratch, kScratchAlign);
     if (result.scratch_bytes > (std::uint64_t{1} << 48) - offset)
@@ -299,6 +310,25 @@ inline Result<void> call_providers(const LoadedKernel& k, const std::vector<cons
     requests.scratch_zero.push_back(result.scratch_zero != 0);
     if (result.scratch_bytes) requests.scratch = offset + result.scratch_bytes;
     if (result.blocks > requests.asked) requests.asked = result.blocks;
+  }
+  return {};
+}
+
+/// Behind what the providers asked for, and when the grid is known.
+inline Result<void> claim_scratch(const LoadedKernel& k, Requests& requests) {
+  for (const LaunchInstance& i : k.launch.instances) {
+    std::vector<std::size_t>& offsets = requests.declared.emplace_back();
+    for (const LaunchScratch& s : i.scratch) {
+      const std::size_t offset = round_up(requests.scratch, kScratchAlign);
+      const std::uint64_t most = kMostScratch / (s.per_block ? requests.blocks : 1);
+      if (s.bytes > most || whole_scratch(s, requests.blocks) > kMostScratch - offset)
+        return Error{ErrorCode::kScratch, "the scratch " + s.name + " of " + i.name + " has " +
+                                              std::to_string(s.bytes) + " bytes for each of " +
+                                              std::to_string(requests.blocks) +
+                                              " blocks: more than any GPU has"};
+      offsets.push_back(offset);
+      requests.scratch = offset + whole_scratch(s, requests.blocks);
+    }
   }
   return {};
 }
@@ -318,6 +348,7 @@ inline Result<Requests> measure(const LoadedKernel& k, const std::vector<const A
                                              " blocks: a grid has at most 2147483647"};
     requests.blocks = static_cast<std::uint32_t>(rounded);
   }
+  if (auto done = claim_scratch(k, requests); !done) return done.error();
   return requests;
 }
 
@@ -334,7 +365,8 @@ inline Result<void> check_scratch(const LoadedKernel& k, const Requests& request
   return {};
 }
 
-/// Zeroes what the providers want zeroed, and waits for it: the only work that `open` gives the device.
+/// Zeroes what providers and contracts want zeroed, and waits for it: the only work that `open` gives the
+/// device.
 inline Result<void> zero_scratch(const LoadedKernel& k, const Requests& requests, std::uint64_t scratch) {
   bool any = false;
   Status status = 0;
@@ -343,6 +375,13 @@ inline Result<void> zero_scratch(const LoadedKernel& k, const Requests& requests
     any = true;
     status = k.driver.memset8(scratch + requests.scratch_offset[n], 0, requests.scratch_bytes[n]);
   }
+  for (std::size_t n = 0; n < k.launch.instances.size(); ++n)
+    for (std::size_t s = 0; s < k.launch.instances[n].scratch.size() && status == 0; ++s) {
+      const LaunchScratch& claim = k.launch.instances[n].scratch[s];
+      if (!claim.zeroed) continue;
+      any = true;
+      status = k.driver.memset8(scratch + requests.declared[n][s], 0, whole_scratch(claim, requests.blocks));
+    }
   if (any && status == 0) status = k.driver.stream_synchronize(nullptr);
   if (status != 0) return k.driver.error(ErrorCode::kScratch, "cannot zero the scratch", status);
   return {};

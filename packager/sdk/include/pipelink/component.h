@@ -232,10 +232,10 @@
 
 /// PIPELINK_FACT(tile_m, int, 128);
 /// A constant of this component, baked into its code, that others may read. Here it is an ordinary constexpr.
-#define PIPELINK_FACT(NAME, TYPE, VALUE)                                                         \
-  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export");                             \
-                         ::pipelink::detail::write_fact_type<TYPE>(w); w.field("settable", 0LL); \
-                         w.field("value", static_cast<long long>(static_cast<TYPE>(VALUE)));)    \
+#define PIPELINK_FACT(NAME, TYPE, VALUE)                                                           \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export");                               \
+                         ::pipelink::detail::write_fact_type<TYPE>(w); w.field("settable", 0LL);   \
+                         ::pipelink::detail::write_fact_value<TYPE>(w, static_cast<TYPE>(VALUE));) \
   [[maybe_unused]] static constexpr TYPE NAME = VALUE
 
 /// PIPELINK_SETTABLE_FACT(group, int, .value = 8, .domain = {4, 8, 16});
@@ -257,11 +257,36 @@
 
 /// PIPELINK_USE_FACT_OR(interleave, int, 0);
 /// The same, with a value for compositions in which nobody owns it.
-#define PIPELINK_USE_FACT_OR(NAME, TYPE, VALUE)                                                  \
-  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import");                             \
-                         ::pipelink::detail::write_fact_type<TYPE>(w); w.field("settable", 0LL); \
-                         w.field("value", static_cast<long long>(static_cast<TYPE>(VALUE)));)    \
+#define PIPELINK_USE_FACT_OR(NAME, TYPE, VALUE)                                                    \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import");                               \
+                         ::pipelink::detail::write_fact_type<TYPE>(w); w.field("settable", 0LL);   \
+                         ::pipelink::detail::write_fact_value<TYPE>(w, static_cast<TYPE>(VALUE));) \
   PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)
+
+/// PIPELINK_TEXT(element, "bf16");
+/// A text of this component that others may depend on: the name of a data type, of one choice among several,
+/// a shape, a layout. Here it is an ordinary constexpr.
+#define PIPELINK_TEXT(NAME, VALUE)                                                             \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export"); w.field("settable", 0LL); \
+                         w.field("type", "text"); w.field("cpp_type", "unsigned int");         \
+                         w.field("text_value", VALUE);)                                        \
+  [[maybe_unused]] static constexpr const char* NAME = VALUE
+
+/// PIPELINK_SETTABLE_TEXT(reduction, "sum", "max");
+/// A text that the composition may set to another one of the list; the first is the default. The owner too
+/// reads it: reduction(self) is its place in the list, from 0, on which a `switch` folds.
+#define PIPELINK_SETTABLE_TEXT(NAME, ...)                                                      \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export"); w.field("settable", 1LL); \
+                         ::pipelink::detail::write_texts(w, {__VA_ARGS__}, true);)             \
+  PIPELINK_DETAIL_FACT_HANDLE(NAME, unsigned)
+
+/// PIPELINK_USE_TEXT(element, "f32", "bf16");
+/// A text that another component owns, and those that this one has code for; a composition in which it is
+/// another one is refused. element(self) is its place in this list, from 0.
+#define PIPELINK_USE_TEXT(NAME, ...)                                                           \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import"); w.field("settable", 0LL); \
+                         ::pipelink::detail::write_texts(w, {__VA_ARGS__}, false);)            \
+  PIPELINK_DETAIL_FACT_HANDLE(NAME, unsigned)
 
 #define PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)                                         \
   extern "C" __device__ TYPE PIPELINK_DETAIL_SYMBOL(__fact__##NAME)(unsigned);          \
@@ -310,6 +335,21 @@
   PIPELINK_DETAIL_RECORD(counter, NAME, w.field("direction", DIRECTION);            \
                          ::pipelink::detail::CounterOptions{__VA_ARGS__}.write(w);) \
   static_assert(true)
+
+/// PIPELINK_SCRATCH(partials, .field = "partials", .bytes = "tile * 4", .per_block = true);
+/// Global memory for this component's own use. The caller of open lends all scratch of a kernel as one piece,
+/// whose size `scratch_bytes` tells; the address goes into a pointer of PIPELINK_PARAMETERS, whatever the
+/// caller or the host provider wrote there. The handle's data is, with `per_block`, the block's own part.
+#define PIPELINK_SCRATCH(NAME, ...)                                                                 \
+  PIPELINK_DETAIL_RECORD(scratch, NAME, ::pipelink::detail::ScratchOptions{__VA_ARGS__}.write(w);)  \
+  extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__scratch__##NAME)(::pipelink::Self); \
+  struct PIPELINK_DETAIL_SYMBOL(__handle__##NAME) {                                                 \
+    template <class T = unsigned char>                                                              \
+    static __device__ __forceinline__ T* data(::pipelink::Self self) {                              \
+      return reinterpret_cast<T*>(PIPELINK_DETAIL_SYMBOL(__scratch__##NAME)(self));                 \
+    }                                                                                               \
+  };                                                                                                \
+  [[maybe_unused]] static constexpr PIPELINK_DETAIL_SYMBOL(__handle__##NAME) NAME {}
 
 /// PIPELINK_GRID(.cluster = {2, 1, 1}, .resident = true);
 /// What this component asks of the launch. A composition has one shape of cluster; with `resident`, a grid

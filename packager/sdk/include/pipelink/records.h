@@ -371,6 +371,21 @@ struct CounterOptions {
   }
 };
 
+struct ScratchOptions {
+  const char* field = "";  ///< of this component's parameters: the pointer into which the address is put
+  Amount bytes;            ///< for the grid or, with `per_block`, for each of its blocks
+  bool per_block = false;  ///< each block has its own
+  long long align = 256;   ///< in bytes, a power of two up to 256
+  bool zeroed = false;     ///< filled with zeros when the kernel is opened, and not again
+  constexpr void write(RecordWriter& w) const {
+    w.field("field", field);
+    bytes.write(w, "bytes");
+    w.field("align", align);
+    w.field("per_block", static_cast<long long>(per_block));
+    w.field("zeroed", static_cast<long long>(zeroed));
+  }
+};
+
 struct GridOptions {
   Integers cluster;       ///< blocks of a cluster, {n, 1, 1}; unstated: any
   bool resident = false;  ///< all blocks must be on the device at one time, as some wait for others
@@ -391,9 +406,50 @@ struct StepsOptions {
 
 template <class T>
 struct FactType {
-  static_assert(std::is_integral_v<T>, "a fact is an integer or bool");
-  static constexpr const char* name = std::is_same_v<T, bool> ? "boolean" : "integer";
+  static constexpr bool real = std::is_same_v<T, float> || std::is_same_v<T, double>;
+  static_assert(std::is_integral_v<T> || real, "a fact is an integer, bool, float or double");
+  static constexpr const char* name = real ? "real" : std::is_same_v<T, bool> ? "boolean" : "integer";
 };
+
+/// "0x1.8p+1": all bits of a finite number, as the compile-time text of a decimal one would not be exact.
+constexpr void write_real(RecordWriter& w, const char* key, double value) {
+  const bool negative = value < 0;
+  double rest = negative ? -value : value;
+  int exponent = 0;
+  for (; rest >= 2; ++exponent) rest /= 2;
+  for (; rest != 0 && rest < 1; --exponent) rest *= 2;
+  w.raw(key);
+  w.put('=');
+  if (negative) w.put('-');
+  w.raw(rest >= 1 ? "0x1." : "0x0.");
+  if (rest >= 1) rest -= 1;
+  do {
+    rest *= 16;
+    const int digit = static_cast<int>(rest);
+    rest -= digit;
+    w.put("0123456789abcdef"[digit]);
+  } while (rest != 0);
+  w.put('p');
+  if (exponent >= 0) w.put('+');
+  w.number(exponent);
+  w.put('\n');
+}
+
+template <class T>
+constexpr void write_fact_value(RecordWriter& w, T value) {
+  if constexpr (FactType<T>::real)
+    write_real(w, "text_value", static_cast<double>(value));
+  else
+    w.field("value", static_cast<long long>(value));
+}
+
+/// The first is the value of an owner's fact.
+constexpr void write_texts(RecordWriter& w, std::initializer_list<const char*> texts, bool owner) {
+  w.field("type", "text");
+  w.field("cpp_type", "unsigned int");
+  if (owner) w.field("text_value", *texts.begin());
+  for (const char* text : texts) w.field("texts", text);
+}
 
 /// The type as the compiler spells it: the glue knows no alias such as std::int32_t.
 template <class T>
