@@ -73,7 +73,8 @@ int main() {
     device.read(right.data(), out[1], used * 4);
     const bool equal = left == right && a.blocks() == b.blocks();
     std::printf(
-        "{\"tile\": \"f32 64x64, wgmma_accumulator to (128,32):(32,1)\", \"turns\": %u, \"linked_ms\": %.4f, "
+        "{\"tile\": \"f32 64x64, wgmma_accumulator(64,64) to ((2,64),32):((2048,1),64)\", \"turns\": %u, "
+        "\"linked_ms\": %.4f, "
         "\"by_hand_ms\": %.4f, \"linked_over_by_hand\": %.4f, \"equal\": %s}\n",
         kTurns, median(linked_ms), median(written_ms), median(ratios), equal ? "true" : "false");
     return equal ? 0 : 1;

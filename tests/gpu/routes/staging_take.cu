@@ -1,11 +1,11 @@
-// Wants 32 neighbouring elements of a row in each thread; PipeLink brings them there.
+// Wants half a column in each thread; PipeLink brings it there, from other warps too.
 #define PIPELINK_COMPONENT staging_take
 #include <pipelink/component.h>
 
 namespace staging_take {
 
-PIPELINK_IMPORT_TENSOR(tile, .element = "f32", .tile = {64, 64}, .layout = "(128,32):(32,1)", .via = "take",
-                       .parameter = 0);
+PIPELINK_IMPORT_TENSOR(tile, .element = "f32", .tile = {64, 64}, .layout = "((2,64),32):((2048,1),64)",
+                       .via = "take", .parameter = 0);
 
 PIPELINK_EXPORT(take, void, pipelink::Self self, const float (&tile)[32], unsigned (&sums)[4]) {
 #pragma unroll

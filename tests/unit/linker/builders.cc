@@ -19,6 +19,7 @@ Type type(const std::string& name) {
   if (name == "void") return {name, 0, 0};
   if (name == "int" || name == "float") return {name, 4, 4};
   if (name == "double") return {name, 8, 8};
+  if (name == "float (&)[1]") return {name, 4, 4};
   return {name, 16, 16};
 }
 

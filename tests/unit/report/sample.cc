@@ -22,7 +22,7 @@ Component driver() {
       .ring(kOut, "tiles", kConsumer, number(4096))
       .buffer("loaded", number(8192))
       .buffer("stored", number(6000))
-      .callable(kIn, "finish", {"float[64]"})
+      .callable(kIn, "finish", {"float (&)[1]"})
       .callable(kOut, "unused", {"int"}, "int")
       .tensor(kOut, "acc", "finish")
       .settable("rounds", 4, {2, 4, 8})
@@ -58,7 +58,7 @@ Component loader() {
 
 Component finisher() {
   return Component("finisher")
-      .callable(kOut, "finish", {"float[64]"})
+      .callable(kOut, "finish", {"float (&)[1]"})
       .tensor(kIn, "acc", "finish")
       .buffer("room", number(2048))
       .reads("width")
