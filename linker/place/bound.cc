@@ -44,29 +44,42 @@ Cut make_cut(const Items& items, const std::vector<int>& members, std::int64_t m
   return cut;
 }
 
+// The members of the heaviest clique if each item weighs weight(item); none if that is not above `floor`.
+template <class Weight>
+std::vector<int> heaviest(const Items& items, Allowance& allowance, Weight&& item_weight, std::int64_t floor) {
+  std::vector<std::int64_t> weight(items.between_groups.size());
+  for (std::size_t i = 0; i < items.count(); ++i) weight[items.group[i]] += item_weight(i);
+  // Searching is mostly cheap; where it is not, flow decides if the order permits.
+  const bool ordered = !items.order.empty();
+  Clique clique = heaviest_clique(
+      items.between_groups, weight,
+      Allowance(allowance.meter(), ordered ? std::min(kGlanceUnits, allowance.left()) : allowance.left()),
+      floor);
+  if (!clique.proven && ordered && !allowance.exhausted())
+    clique = heaviest_antichain(items.order, weight, allowance.meter());
+  std::vector<int> members;
+  for (std::size_t i = 0; i < items.count(); ++i)
+    if (std::binary_search(clique.members.begin(), clique.members.end(), items.group[i]))
+      members.push_back(static_cast<int>(i));
+  return members;
+}
+
 }  // namespace
+
+std::vector<int> heavy_clique(const Items& items, Allowance allowance) {
+  return heaviest(items, allowance, [&](std::size_t i) { return items.size[i]; }, 0);
+}
 
 Cut strongest_cut(const Items& items, Allowance allowance, std::int64_t enough) {
   Cut best;
-  for (auto [modulus, residue] : families(items)) {
-    std::vector<std::int64_t> weight(items.between_groups.size());
-    for (std::size_t i = 0; i < items.count(); ++i)
-      weight[items.group[i]] += cut_weight(items.size[i], items.align[i], modulus, residue);
+  for (const auto& family : families(items)) {
+    const std::int64_t modulus = family.first, residue = family.second;
     // Only a total above this improves on the best value so far.
     const std::int64_t floor = best.value > residue ? (best.value - residue - 1) / modulus + 1 : 0;
-    // Searching is mostly cheap; where it is not, flow decides if the order permits.
-    const bool ordered = !items.order.empty();
-    Clique clique = heaviest_clique(
-        items.between_groups, weight,
-        Allowance(allowance.meter(), ordered ? std::min(kGlanceUnits, allowance.left()) : allowance.left()),
-        floor);
-    if (!clique.proven && ordered && !allowance.exhausted())
-      clique = heaviest_antichain(items.order, weight, allowance.meter());
-    if (clique.members.empty()) continue;
-    std::vector<int> members;
-    for (std::size_t i = 0; i < items.count(); ++i)
-      if (std::binary_search(clique.members.begin(), clique.members.end(), items.group[i]))
-        members.push_back(static_cast<int>(i));
+    const std::vector<int> members = heaviest(
+        items, allowance,
+        [&](std::size_t i) { return cut_weight(items.size[i], items.align[i], modulus, residue); }, floor);
+    if (members.empty()) continue;
     Cut cut = make_cut(items, members, modulus, residue);
     if (cut.value > best.value) best = std::move(cut);
     if (best.value > enough) break;

@@ -33,6 +33,9 @@ inline std::int64_t cut_value(std::int64_t total, std::int64_t modulus, std::int
 /// The strongest cut; the search ends early once it is above `enough`.
 Cut strongest_cut(const Items& items, Allowance allowance, std::int64_t enough = INT64_MAX);
 
+/// A clique of the largest weight that was found, all of it, ascending.
+std::vector<int> heavy_clique(const Items& items, Allowance allowance);
+
 /// Strong cuts through every item, strongest first, at most `most`.
 std::vector<Cut> many_cuts(const Items& items, std::size_t most);
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "linker/place/blocks.h"
 #include "linker/place/exact.h"
 #include "linker/place/proof.h"
+#include "linker/place/waste_free.h"
 
 namespace pipelink::place {
 namespace {
@@ -16,6 +18,8 @@ constexpr std::uint64_t kProofUnits = 2'000'000;   // for one Z3 query
 
 // For one branch and bound: short attempts with every preference first, then longer ones.
 constexpr std::uint64_t kExactUnits[] = {4'000, 40'000, 150'000};
+constexpr std::uint64_t kGlueUnits = 600'000;         // for joining the members of a clique, and its bound
+constexpr std::uint64_t kWasteFreeUnits = 4'000'000;  // where no byte may stay free
 // Short attempts that differ by their seeds.
 constexpr int kRestartsToFit = 12;
 constexpr int kRestartsToTighten = 90;
@@ -86,6 +90,7 @@ Packed pack(const Items& items, std::int64_t end, const Order& hint, Allowance w
     if (allowance.exhausted()) break;
   }
   result.cut = {};
+  if (fits_without_waste(items, end, best, part(allowance, kWasteFreeUnits)) == Answer::kYes) return yes();
   allowance = part(allowance, effort(items));
   auto search = [&](std::uint64_t rounds) {
     const bool found = search_orders(items, end, rounds, best, part(allowance, kSearchUnits));
@@ -135,6 +140,21 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
     return take(std::move(offset));
   };
   if (search(rounds_for(items) / 10)) return t;
+
+  if (Offsets found; fits_without_waste(items, t.bound, found, part(allowance, kWasteFreeUnits)) == Answer::kYes)
+    if (take(std::move(found))) return t;
+
+  // What alignment wastes in the heaviest clique; and orders of what fills its holes best.
+  const std::vector<int> clique = heavy_clique(items, part(allowance, kBoundUnits));
+  t.bound = std::max(t.bound, clique_bound(items, clique, part(allowance, kGlueUnits)));
+  if (t.footprint <= t.bound) return t;
+  auto search_with = [&](const std::vector<Block>& blocks, std::uint64_t rounds) {
+    Offsets offset = t.offset;
+    search_blocks(items, blocks, t.bound, rounds, offset, part(allowance, effort(items)));
+    return take(std::move(offset));
+  };
+  if (search_with(glue(items, clique, part(allowance, kGlueUnits)), rounds_for(items))) return t;
+  if (search_with(single_blocks(items), 3 * rounds_for(items))) return t;
 
   // Raise the bound or lower the footprint until they meet, or neither moves.
   auto ask = [&](std::int64_t end, std::uint64_t units, int restarts = 0) {
