@@ -12,7 +12,6 @@ namespace pipelink::place {
 namespace {
 
 constexpr std::uint64_t kFillingUnits = 250'000;  // for the holes of one alignment
-constexpr std::int64_t kHottest = 10;             // units of excess
 
 // The levels of alignment above 1 of some items.
 std::set<std::int64_t> levels(const Items& items, const std::vector<int>& members) {
@@ -256,10 +255,11 @@ std::vector<Block> glue(const Items& items, const std::vector<int>& clique, Allo
 }
 
 bool search_blocks(const Items& items, const std::vector<Block>& blocks, std::int64_t target,
-                   std::uint64_t rounds, Offsets& best, Allowance allowance) {
+                   const Annealing& annealing, Offsets& best, Allowance allowance) {
+  const std::uint64_t rounds = annealing.rounds;
   std::int64_t lowest = footprint_of(items, best);
   BlockLine line(items, blocks, target, allowance.meter());
-  Random random(1);
+  Random random(annealing.seed);
   auto look = [&] {
     if (const std::int64_t f = footprint_of(items, line.offsets()); f < lowest) {
       lowest = f;
@@ -287,8 +287,10 @@ bool search_blocks(const Items& items, const std::vector<Block>& blocks, std::in
       }
     }
     if (from == to) continue;
-    // Cools down by a factor of 64.
-    const std::int64_t heat = kHottest * 1024 >> (6 * round / rounds);
+    // Cools down by a factor of 64, each halving evenly.
+    const std::uint64_t time = 6 * 1024 * round / rounds;
+    const std::int64_t heat =
+        (annealing.heat * 1024 >> (time / 1024)) * (2048 - static_cast<std::int64_t>(time % 1024)) / 2048;
     const std::int64_t limit = line.excess() + random.exponential() * heat / (1024 * 1024);
     if (line.change(from, to, swap, limit)) look();
   }

@@ -26,10 +26,16 @@ std::vector<Block> glue(const Items& items, const std::vector<int>& clique, Allo
 /// The footprint that a clique needs, with what alignment certainly wastes.
 std::int64_t clique_bound(const Items& items, const std::vector<int>& clique, Allowance allowance);
 
-/// Simulated annealing over orders of blocks, seeded, for a footprint of at most `target`: each block goes to
-/// its lowest free offset, one after the other. Leaves the best placement that it saw in `best` if that ends
-/// lower, and returns whether it is within the target.
+struct Annealing {
+  std::uint64_t rounds = 0;
+  std::int64_t heat = 0;  ///< at the start, in units of excess over the target
+  std::uint64_t seed = 1;
+};
+
+/// Simulated annealing over orders of blocks, for a footprint of at most `target`: each block goes to its lowest
+/// free offset, one after the other. Leaves the best placement that it saw in `best` if that ends lower, and
+/// returns whether it is within the target.
 bool search_blocks(const Items& items, const std::vector<Block>& blocks, std::int64_t target,
-                   std::uint64_t rounds, Offsets& best, Allowance allowance);
+                   const Annealing& annealing, Offsets& best, Allowance allowance);
 
 }  // namespace pipelink::place

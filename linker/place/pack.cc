@@ -1,6 +1,7 @@
 #include "linker/place/pack.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "linker/place/blocks.h"
 #include "linker/place/exact.h"
@@ -20,6 +21,10 @@ constexpr std::uint64_t kProofUnits = 2'000'000;   // for one Z3 query
 constexpr std::uint64_t kExactUnits[] = {4'000, 40'000, 150'000};
 constexpr std::uint64_t kGlueUnits = 600'000;         // for joining the members of a clique, and its bound
 constexpr std::uint64_t kWasteFreeUnits = 4'000'000;  // where no byte may stay free
+// Annealing: where holes are filled, from hot, several times; else long and cool.
+constexpr std::uint64_t kGluedRounds = 10'000, kSingleRounds = 50'000;
+constexpr std::int64_t kGluedHeat = 20, kSingleHeat = 2;
+constexpr std::int64_t kNear = 1024;  // a gap below this part of the bound is worth more attempts
 // Short attempts that differ by their seeds.
 constexpr int kRestartsToFit = 12;
 constexpr int kRestartsToTighten = 90;
@@ -148,13 +153,19 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
   const std::vector<int> clique = heavy_clique(items, part(allowance, kBoundUnits));
   t.bound = std::max(t.bound, clique_bound(items, clique, part(allowance, kGlueUnits)));
   if (t.footprint <= t.bound) return t;
-  auto search_with = [&](const std::vector<Block>& blocks, std::uint64_t rounds) {
+  auto anneal = [&](const std::vector<Block>& blocks, const Annealing& annealing, Allowance within) {
     Offsets offset = t.offset;
-    search_blocks(items, blocks, t.bound, rounds, offset, part(allowance, effort(items)));
+    search_blocks(items, blocks, t.bound, annealing, offset, within);
     return take(std::move(offset));
   };
-  if (search_with(glue(items, clique, part(allowance, kGlueUnits)), rounds_for(items))) return t;
-  if (search_with(single_blocks(items), 3 * rounds_for(items))) return t;
+  Allowance share = part(allowance, items.count() < kFewestForRestarts ? 0 : effort(items));
+  const std::vector<Block> blocks = glue(items, clique, part(allowance, kGlueUnits));
+  std::int64_t best_so_far = t.footprint;
+  for (std::uint64_t seed = 1; !share.exhausted(); ++seed) {
+    if (anneal(blocks, {kGluedRounds, kGluedHeat, seed}, share)) return t;
+    const bool near = t.footprint - t.bound < t.bound / kNear;
+    if (t.footprint == std::exchange(best_so_far, t.footprint) && !near) break;
+  }
 
   // Raise the bound or lower the footprint until they meet, or neither moves.
   auto ask = [&](std::int64_t end, std::uint64_t units, int restarts = 0) {
@@ -174,6 +185,9 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
     if (t.bound >= t.footprint || search(rounds_for(items)) || allowance.exhausted()) break;
   }
   allowance = whole;
+  if (t.bound < t.footprint && items.count() >= kFewestForRestarts &&
+      anneal(single_blocks(items), {kSingleRounds, kSingleHeat, 2}, part(allowance, effort(items))))
+    return t;
   if (items.count() <= kMostForProof)
     while (t.bound < t.footprint) {
       Offsets found;

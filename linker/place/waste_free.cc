@@ -273,7 +273,7 @@ class Sweep {
 Answer fits_without_waste(const Items& items, std::int64_t end, Offsets& found, Allowance allowance) {
   Sweep sweep(items, end, allowance);
   if (!sweep.suits()) return Answer::kUnknown;
-  for (std::size_t width = 4; !allowance.exhausted() && width <= 4096; width *= 4)
+  for (std::size_t width = 4; !allowance.exhausted() && width <= 4096; width *= 2)
     if (sweep.run(width, found)) return Answer::kYes;
   return Answer::kUnknown;
 }
