@@ -147,7 +147,9 @@ class BlockLine {
 
   // Places from position `first` on. Returns the excess, or something above `limit` as soon as it is.
   std::int64_t evaluate(std::size_t first, std::int64_t limit) {
-    std::erase_if(placed_, [&](const Placed& p) { return position_of(static_cast<std::size_t>(p.item)) < first ? false : true; });
+    std::erase_if(placed_, [&](const Placed& p) {
+      return position_of(static_cast<std::size_t>(p.item)) < first ? false : true;
+    });
     std::int64_t sum = 0;
     for (const Placed& p : placed_) sum += std::max<std::int64_t>(0, p.end - target_);
     work_ = placed_.size();
@@ -207,9 +209,10 @@ std::int64_t clique_bound(const Items& items, const std::vector<int>& clique, Al
   for (std::int64_t level : levels(items, clique)) {
     std::vector<std::int64_t> heads, fillers;
     for (int i : clique) (items.align[i] >= level ? heads : fillers).push_back(items.size[i]);
-    waste = std::max(waste, least_waste(heads, fillers, level,
-                                        Allowance(allowance.meter(), std::min(kFillingUnits, allowance.left())))
-                                .waste);
+    waste =
+        std::max(waste, least_waste(heads, fillers, level,
+                                    Allowance(allowance.meter(), std::min(kFillingUnits, allowance.left())))
+                            .waste);
   }
   return sum + waste;
 }
@@ -268,7 +271,8 @@ bool search_blocks(const Items& items, const std::vector<Block>& blocks, std::in
   };
   look();
   const std::size_t n = blocks.size();
-  for (std::uint64_t round = 0; round < rounds && lowest > target && !allowance.exhausted() && n > 1; ++round) {
+  for (std::uint64_t round = 0; round < rounds && lowest > target && !allowance.exhausted() && n > 1;
+       ++round) {
     // Half of the changes concern what ends above the target, or what keeps it there.
     const std::size_t kind = random.below(10);
     std::size_t from = random.below(n), to = random.below(n);

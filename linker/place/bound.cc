@@ -46,7 +46,8 @@ Cut make_cut(const Items& items, const std::vector<int>& members, std::int64_t m
 
 // The members of the heaviest clique if each item weighs weight(item); none if that is not above `floor`.
 template <class Weight>
-std::vector<int> heaviest(const Items& items, Allowance& allowance, Weight&& item_weight, std::int64_t floor) {
+std::vector<int> heaviest(const Items& items, Allowance& allowance, Weight&& item_weight,
+                          std::int64_t floor) {
   std::vector<std::int64_t> weight(items.between_groups.size());
   for (std::size_t i = 0; i < items.count(); ++i) weight[items.group[i]] += item_weight(i);
   // Searching is mostly cheap; where it is not, flow decides if the order permits.
@@ -67,7 +68,8 @@ std::vector<int> heaviest(const Items& items, Allowance& allowance, Weight&& ite
 }  // namespace
 
 std::vector<int> heavy_clique(const Items& items, Allowance allowance) {
-  return heaviest(items, allowance, [&](std::size_t i) { return items.size[i]; }, 0);
+  return heaviest(
+      items, allowance, [&](std::size_t i) { return items.size[i]; }, 0);
 }
 
 Cut strongest_cut(const Items& items, Allowance allowance, std::int64_t enough) {

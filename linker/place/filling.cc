@@ -8,10 +8,10 @@
 namespace pipelink::place {
 namespace {
 
-constexpr std::int64_t kWaste = 4096;  // the price of one wasted unit
-constexpr int kRounds = 500;           // of improving the prices
-constexpr std::size_t kFewWays = 12;           // of filling a hole, for a quick search
-constexpr std::size_t kManyWays = 1'000;       // and for one that has tried all
+constexpr std::int64_t kWaste = 4096;     // the price of one wasted unit
+constexpr int kRounds = 500;              // of improving the prices
+constexpr std::size_t kFewWays = 12;      // of filling a hole, for a quick search
+constexpr std::size_t kManyWays = 1'000;  // and for one that has tried all
 constexpr std::int64_t kFar = INT64_MAX / 4;
 
 // Only sizes modulo A matter, so heads and fillers with equal ones are interchangeable.
@@ -61,7 +61,8 @@ class Filler {
       for (std::size_t k = 0; k < excess.size(); ++k)
         if (price_[k] > 0 || excess[k] > 0) norm += excess[k] * excess[k];
       if (norm == 0) break;
-      const std::int64_t length = std::max<std::int64_t>(1, std::llround(std::sqrt(static_cast<double>(norm))));
+      const std::int64_t length =
+          std::max<std::int64_t>(1, std::llround(std::sqrt(static_cast<double>(norm))));
       for (std::size_t k = 0; k < excess.size(); ++k)
         price_[k] = std::max<std::int64_t>(0, price_[k] + step * excess[k] / length);
     }
@@ -76,8 +77,8 @@ class Filler {
     return (best + kWaste - 1) / kWaste;
   }
 
-  /// Whether the holes can be filled with at most so much waste. Call bound() first. Patterns are the residues
-  /// in each hole, in the order of holes(); the one that stays open is empty.
+  /// Whether the holes can be filled with at most so much waste. Call bound() first. Patterns are the
+  /// residues in each hole, in the order of holes(); the one that stays open is empty.
   bool fits(std::int64_t waste, std::size_t most_ways, Allowance allowance,
             std::vector<std::vector<std::size_t>>& patterns) {
     most_ways_ = most_ways;
@@ -246,8 +247,8 @@ class Filler {
   std::int64_t relaxed_ = 0;
   std::size_t open_ = 0;
   std::size_t most_ways_ = 0;  // of filling one hole
-  bool longer_ = false;     // there may be longer ways
-  bool cut_short_ = false;  // not every way was tried
+  bool longer_ = false;        // there may be longer ways
+  bool cut_short_ = false;     // not every way was tried
   std::vector<int> left_;
   std::vector<std::vector<std::size_t>> patterns_;
   std::map<std::vector<int>, std::int64_t> failed_;

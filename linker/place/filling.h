@@ -1,7 +1,8 @@
 // What alignment wastes between items that are pairwise disjoint.
 //
 // Items whose alignment is a multiple of A start at multiples of A. So behind each of them but the last is a
-// hole up to a multiple of A, and only items of smaller alignment can fill it. What they do not fill is wasted.
+// hole up to a multiple of A, and only items of smaller alignment can fill it. What they do not fill is
+// wasted.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ struct Filling {
   std::vector<std::vector<int>> behind;  ///< with `found`: of each head, the fillers in the hole behind it
 };
 
-/// `heads` and `fillers` are sizes; heads start at multiples of `modulus`. The hole behind one head, the last,
-/// stays open.
+/// `heads` and `fillers` are sizes; heads start at multiples of `modulus`. The hole behind one head, the
+/// last, stays open.
 Filling least_waste(const std::vector<std::int64_t>& heads, const std::vector<std::int64_t>& fillers,
                     std::int64_t modulus, Allowance allowance);
 

@@ -24,7 +24,8 @@ constexpr std::uint64_t kWasteFreeUnits = 4'000'000;  // where no byte may stay 
 // Annealing: where holes are filled, from hot, several times; else long and cool.
 constexpr std::uint64_t kGluedRounds = 10'000, kSingleRounds = 50'000;
 constexpr std::int64_t kGluedHeat = 20, kSingleHeat = 2;
-constexpr std::int64_t kNear = 1024;  // a gap below this part of the bound is worth more attempts
+constexpr std::size_t kMostForSingles = 256;  // items: more take too long
+constexpr std::int64_t kNear = 1024;          // a gap below this part of the bound is worth more attempts
 // Short attempts that differ by their seeds.
 constexpr int kRestartsToFit = 12;
 constexpr int kRestartsToTighten = 90;
@@ -146,7 +147,8 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
   };
   if (search(rounds_for(items) / 10)) return t;
 
-  if (Offsets found; fits_without_waste(items, t.bound, found, part(allowance, kWasteFreeUnits)) == Answer::kYes)
+  if (Offsets found;
+      fits_without_waste(items, t.bound, found, part(allowance, kWasteFreeUnits)) == Answer::kYes)
     if (take(std::move(found))) return t;
 
   // What alignment wastes in the heaviest clique; and orders of what fills its holes best.
@@ -185,7 +187,7 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
     if (t.bound >= t.footprint || search(rounds_for(items)) || allowance.exhausted()) break;
   }
   allowance = whole;
-  if (t.bound < t.footprint && items.count() >= kFewestForRestarts &&
+  if (t.bound < t.footprint && items.count() >= kFewestForRestarts && items.count() <= kMostForSingles &&
       anneal(single_blocks(items), {kSingleRounds, kSingleHeat, 2}, part(allowance, effort(items))))
     return t;
   if (items.count() <= kMostForProof)

@@ -27,8 +27,8 @@ std::optional<std::vector<int>> ranks(const std::vector<Bits>& sets, int& count)
 
 // A sweep over time. What is known at a point in time is in which orders the live items can lie, given all
 // that came before: a PQ-tree. Between two points, items end and others begin. No byte may stay free, so they
-// can be divided into groups of equal sums: the items of a group that end are contiguous, and those that begin
-// take their place, in any order. The sweep keeps the states with the most orders.
+// can be divided into groups of equal sums: the items of a group that end are contiguous, and those that
+// begin take their place, in any order. The sweep keeps the states with the most orders.
 class Sweep {
  public:
   Sweep(const Items& items, std::int64_t end, Allowance& allowance)
@@ -40,7 +40,8 @@ class Sweep {
     if (std::any_of(items_.align.begin(), items_.align.end(), [](std::int64_t a) { return a != 1; }))
       return false;
     std::vector<Bits> earlier(groups, Bits(groups));
-    for (std::size_t a = 0; a < groups; ++a) items_.order[a].for_each([&](std::size_t b) { earlier[b].set(a); });
+    for (std::size_t a = 0; a < groups; ++a)
+      items_.order[a].for_each([&](std::size_t b) { earlier[b].set(a); });
     int ends = 0;
     const auto first = ranks(earlier, times_), last = ranks(items_.order, ends);
     if (!first || !last || ends != times_) return false;
@@ -121,7 +122,8 @@ class Sweep {
   };
 
   PqTree leaf(int i) const {
-    return pq_leaf(i, static_cast<std::uint64_t>(items_.size[i]) * 4096 + static_cast<std::uint64_t>(stop_[i]));
+    return pq_leaf(i,
+                   static_cast<std::uint64_t>(items_.size[i]) * 4096 + static_cast<std::uint64_t>(stop_[i]));
   }
 
   std::int64_t sum(const std::vector<int>& list) const {
@@ -263,7 +265,7 @@ class Sweep {
   const std::int64_t end_;
   Allowance& allowance_;
   int times_ = 0;
-  std::vector<int> begin_, stop_;              // of each item, the first and the last time
+  std::vector<int> begin_, stop_;  // of each item, the first and the last time
   std::vector<PqTree> leaves_;
   std::vector<std::vector<State>> history_;  // for each time
 };
