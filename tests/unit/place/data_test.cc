@@ -94,6 +94,19 @@ TEST_CASE("a packing without waste") {
   CHECK(s.free_bytes() == 0);
 }
 
+TEST_CASE("a packing of a hundred claims without waste") {
+  const Solution s = solved(load("cut100_1"));
+  CHECK(s.optimal);
+  CHECK(s.footprint == 232'448);
+  CHECK(s.rlimit_used < s.rlimit_limit / 500);
+}
+
+TEST_CASE("a clique whose alignment wastes what no claim can fill") {
+  const Solution s = solved(load("poset100_0"));
+  CHECK(s.optimal);
+  CHECK(s.footprint == 164'368);  // 112 bytes above the sum of the clique
+}
+
 TEST_CASE("a hundred claims") {
   const Solution s = solved(load("real100_0"));
   CHECK(s.optimal);

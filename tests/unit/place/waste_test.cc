@@ -1,0 +1,154 @@
+// What alignment wastes in a clique, against all orders; and the trees behind placements without waste,
+// against all permutations.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "linker/place/blocks.h"
+#include "linker/place/pq_tree.h"
+#include "random_problem.h"
+
+using namespace pipelink::place;
+using namespace pipelink::place::test;
+
+namespace {
+
+Items clique_of(Random& random, int count) {
+  Items items;
+  for (int i = 0; i < count; ++i) {
+    items.align.push_back(std::int64_t{1} << (2 * random.below(3)));
+    items.size.push_back(random.between(1, 40));
+    items.group.push_back(0);
+    Bits others(static_cast<std::size_t>(count));
+    for (int j = 0; j < count; ++j)
+      if (j != i) others.set(static_cast<std::size_t>(j));
+    items.conflict.push_back(others);
+  }
+  items.between_groups.assign(1, Bits(1));
+  items.order.assign(1, Bits(1));
+  return items;
+}
+
+std::int64_t least_footprint(const Items& items) {
+  std::vector<std::size_t> order(items.count());
+  std::iota(order.begin(), order.end(), 0);
+  std::int64_t least = INT64_MAX;
+  do {
+    std::int64_t end = 0;
+    for (std::size_t i : order) end = align_up(end, items.align[i]) + items.size[i];
+    least = std::min(least, end);
+  } while (std::next_permutation(order.begin(), order.end()));
+  return least;
+}
+
+}  // namespace
+
+TEST_CASE("the bound of a clique never exceeds its least footprint, and mostly is it") {
+  Random random(7);
+  int exact = 0, better = 0;
+  for (int round = 0; round < 1'000; ++round) {
+    const Items items = clique_of(random, random.between(2, 6));
+    std::vector<int> members(items.count());
+    std::iota(members.begin(), members.end(), 0);
+    Meter meter(1'000'000);
+    const std::int64_t bound = clique_bound(items, members, Allowance(meter, 1'000'000));
+    const std::int64_t least = least_footprint(items);
+    const std::int64_t sum = std::accumulate(items.size.begin(), items.size.end(), std::int64_t{0});
+    REQUIRE(bound <= least);
+    exact += bound == least;
+    better += bound > sum;
+  }
+  CHECK(exact > 700);
+  CHECK(better > 300);
+}
+
+TEST_CASE("glued blocks keep every item once, aligned and apart") {
+  Random random(8);
+  for (int round = 0; round < 300; ++round) {
+    const Items items = clique_of(random, random.between(2, 12));
+    std::vector<int> members(items.count());
+    std::iota(members.begin(), members.end(), 0);
+    Meter meter(1'000'000);
+    std::set<int> seen;
+    for (const Block& block : glue(items, members, Allowance(meter, 1'000'000))) {
+      std::int64_t end = 0;
+      CHECK(block.parts.front().second == 0);
+      for (auto [item, distance] : block.parts) {
+        CHECK(seen.insert(item).second);
+        CHECK(distance % items.align[item] == 0);
+        CHECK(items.align[item] <= block.align);
+        CHECK(distance >= end);
+        end = distance + items.size[item];
+      }
+      CHECK(block.size >= end);
+    }
+    CHECK(seen.size() == items.count());
+  }
+}
+
+TEST_CASE("a PQ-tree has exactly the orders that are possible") {
+  Random random(9);
+  int impossible = 0, possible = 0;
+  for (int round = 0; round < 60; ++round) {
+    constexpr int kElements = 7;
+    std::vector<int> first(kElements);
+    std::iota(first.begin(), first.end(), 0);
+    std::set<std::vector<int>> orders;
+    std::vector<PqTree> leaves;
+    for (int i : first) leaves.push_back(pq_leaf(i, static_cast<std::uint64_t>(i)));
+    PqTree tree = pq_any(leaves);
+    do orders.insert(first);
+    while (std::next_permutation(first.begin(), first.end()));
+    std::vector<int> live = first;
+    std::sort(live.begin(), live.end());
+    int next = kElements;
+    for (int step = 0; step < 6; ++step) {
+      // Some of the live elements become contiguous and are replaced by as many new ones.
+      std::vector<bool> marked(64);
+      std::vector<int> rest, block;
+      const auto certain = static_cast<std::size_t>(random.below(static_cast<int>(live.size())));
+      for (std::size_t k = 0; k < live.size(); ++k) {
+        marked[static_cast<std::size_t>(live[k])] = k == certain || random.below(4) == 0;
+        if (!marked[static_cast<std::size_t>(live[k])]) rest.push_back(live[k]);
+      }
+      for (std::size_t k = rest.size(); k < live.size(); ++k) block.push_back(next++);
+      std::set<std::vector<int>> after;
+      for (const std::vector<int>& order : orders) {
+        const auto is_marked = [&](int i) { return marked[static_cast<std::size_t>(i)]; };
+        const auto begin = std::find_if(order.begin(), order.end(), is_marked);
+        const auto end = std::find_if_not(begin, order.end(), is_marked);
+        if (std::any_of(end, order.end(), is_marked)) continue;
+        do {
+          std::vector<int> replaced(order.begin(), begin);
+          replaced.insert(replaced.end(), block.begin(), block.end());
+          replaced.insert(replaced.end(), end, order.end());
+          after.insert(std::move(replaced));
+        } while (std::next_permutation(block.begin(), block.end()));
+      }
+      std::vector<PqTree> parts;
+      for (int i : block) parts.push_back(pq_leaf(i, static_cast<std::uint64_t>(i)));
+      tree = pq_replace(tree, marked, pq_any(parts));
+      REQUIRE((tree != nullptr) == !after.empty());
+      (tree ? possible : impossible) += 1;
+      if (!tree) break;
+      const double count = std::exp2(static_cast<double>(tree->freedom) / 1024);
+      REQUIRE(count == doctest::Approx(static_cast<double>(after.size())).epsilon(0.02));
+      orders = std::move(after);
+      live = std::move(rest);
+      live.insert(live.end(), block.begin(), block.end());
+      std::vector<int> order;
+      std::vector<std::int64_t> key(64);
+      const std::vector<int>& wanted =
+          *std::next(orders.begin(), random.below(static_cast<int>(orders.size())));
+      for (std::size_t k = 0; k < wanted.size(); ++k)
+        key[static_cast<std::size_t>(wanted[k])] = static_cast<std::int64_t>(k);
+      pq_order(tree, key, order);
+      REQUIRE(order == wanted);
+    }
+  }
+  CHECK(possible > 200);
+  CHECK(impossible > 10);
+}
