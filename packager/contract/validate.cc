@@ -28,7 +28,7 @@ constexpr std::int64_t kMaxRepeats = 1024;  // of one step
 constexpr std::int64_t kMaxCluster = 16;
 constexpr std::int64_t kMaxScratch = std::int64_t{1} << 40, kMaxScratchAlign = 256;
 constexpr std::size_t kSharedScopes = 4;
-constexpr std::size_t kMaxRank = 8;  // of a tile
+constexpr std::size_t kMaxRank = 8;                       // of a tile
 constexpr std::size_t kMaxText = 256;                     // of a text fact
 constexpr std::string_view kTextHandle = "unsigned int";  // what the handle of a text fact returns
 constexpr std::int64_t kMinTensorColumns = 32, kMaxTensorColumns = 512;
@@ -407,7 +407,8 @@ class Validator {
       tensor_values(tensor);
     carrier(tensor, registers);
     if (!tensor.proxy.empty() && tensor.proxy != "async")
-      value("proxy", fmt::format("'{}' is not async; left out, the tile is read by ordinary loads", tensor.proxy));
+      value("proxy",
+            fmt::format("'{}' is not async; left out, the tile is read by ordinary loads", tensor.proxy));
     if (tensor.align < 0 || tensor.align > kMaxAlign || (tensor.align & (tensor.align - 1)) != 0)
       value("align", fmt::format("{} is no power of two up to {}", tensor.align, kMaxAlign));
     if (tensor.space != "shared" && (!tensor.proxy.empty() || tensor.align != 0))

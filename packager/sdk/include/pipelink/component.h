@@ -304,8 +304,8 @@
 
 /// PIPELINK_EXPORT_TENSOR(acc, .element = "f32", .tile = {64, 256}, .layout = "…", .via = "epilogue");
 /// A tile that this component hands over in the parameter of a callable, and where each element is: in CuTe's
-/// shape:stride, or as a map by name such as wgmma_accumulator(64,tile_n). Extents and the numbers of a layout may
-/// be expressions over facts: .tile = {64, "tile_n"}.
+/// shape:stride, or as a map by name such as wgmma_accumulator(64,tile_n). Extents and the numbers of a
+/// layout may be expressions over facts: .tile = {64, "tile_n"}.
 #define PIPELINK_EXPORT_TENSOR(NAME, ...) PIPELINK_DETAIL_TENSOR(NAME, "export", __VA_ARGS__)
 /// PIPELINK_IMPORT_TENSOR(acc, .element = "f32", .tile = {64, 256}, .layout = "…", .via = "epilogue");
 /// A tile that this component takes in the parameter of a callable.
