@@ -16,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-CHUNK = 5_000
+CHUNK = 20_000
 # Without libFuzzer's statistics of rare features and counts of edges, which take more time than the runs do, and an
 # allocation remembers one frame, not thirty: what is found is found again with all of them.
 FAST = ["-entropic=0", "-reduce_inputs=0", "-use_counters=0"]
