@@ -108,7 +108,8 @@ int columns_of(const TensorPort& port, const contract::Scope& facts) {
 
 /// Whether the code must know which of the threads it runs in.
 bool knows_threads(const transfer::Transfer& t) {
-  return t.buffer_bytes > 0 || !t.barriers.empty() || !t.values.empty() || !t.conditions.empty();
+  return t.kind == Kind::kTensorLoad || t.buffer_bytes > 0 || !t.barriers.empty() || !t.values.empty() ||
+         !t.conditions.empty();
 }
 
 class Router {
@@ -169,6 +170,14 @@ class Router {
     out.transfer = std::move(*planned.transfer);
     out.rejected = std::move(planned.rejected);
     if (!out.role && knows_threads(out.transfer)) return refuse_role(binding, *call, roles);
+    if (out.transfer.kind == Kind::kTensorLoad &&
+        composition_.contract(out.role->instance).roles[out.role->index].align_warps % 4 != 0)
+      return refuse(
+          binding,
+          fmt::format("a warp reaches the lanes of tensor memory that its number modulo 4 says, and role {} "
+                      "may begin at any warp",
+                      role_name(composition_, *out.role)),
+          "state .align_warps = 4 for the role");
     if (!producer_calls &&
         (out.transfer.kind == Kind::kStore || out.request.from.space != transfer::Space::kRegisters ||
          out.request.to.space != transfer::Space::kRegisters) &&
