@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 NAMES = ["attn", "gemm", "moe42", "moe42v", "moe42inf", "moe_v39", "gap12_0", "gap16_0", "cut20_0", "cut40_1", "syn50_0", "poset50_0",
-         "real100_0", "real100_16", "cut100_1", "syn100_1", "poset100_0"]
+         "real100_0", "real100_16", "cut100_1", "syn100_1"]
 
 
 def main():
