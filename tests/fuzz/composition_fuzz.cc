@@ -191,7 +191,7 @@ void run(const fuzz::Case& input, bool generates) {
 void report() {
   std::fprintf(
       stderr,
-      "stat::runs: %llu\nstat::bound_and_checked: %llu\nstat::assembled: %llu\nstat::placed: "
+      "stat::runs: %llu\nstat::read: %llu\nstat::assembled: %llu\nstat::placed: "
       "%llu\nstat::generated: %llu\n",
       static_cast<unsigned long long>(reached[kRun]), static_cast<unsigned long long>(reached[kRead]),
       static_cast<unsigned long long>(reached[kAssembled]), static_cast<unsigned long long>(reached[kPlaced]),
