@@ -78,7 +78,8 @@ Outcome<Checked> check_with(Composition composition, const RegisterNeeds& needs,
   if (!routed) return routed.diagnostics;
   out.routes = take(std::move(routed), kept);
 
-  // After this: every claim, the routes' too, has a place that the verifier, which shares no code with the solver, accepts.
+  // After this: every claim, the routes' too, has a place that the verifier, which shares no code with the
+  // solver, accepts.
   Outcome<Plan> planned =
       plan(out.composition, out.bindings, out.routes, needs, least_depths(out.composition, out.bindings));
   if (!planned) return planned.diagnostics;

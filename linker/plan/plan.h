@@ -64,7 +64,7 @@ struct Plan {
   place::Solution solution;
   std::vector<InstancePlacement> instances;
   std::vector<PlacedTransfer> transfers;  ///< parallel to the routes
-  std::int64_t shared_bytes = 0;  ///< of the one shared array
+  std::int64_t shared_bytes = 0;          ///< of the one shared array
   std::int64_t shared_align = 16;
   std::int64_t parameter_bytes = 0;  ///< of the parameter block, at least 1
   std::int64_t parameter_align = 16;
@@ -84,9 +84,8 @@ Outcome<place::Target> target_of(const std::string& arch, int blocks_per_sm);
 /// that, as far as its contract allows.
 using RegisterNeeds = std::map<std::string, int>;
 
-/// Amounts are evaluated, what the routes claim is added, the problem solved and verified. Errors: L-ARCH, P-EXPRESSION, those of
-/// place::solve, L-VERIFY.
-/// A ring is no shallower than `least` says.
+/// Amounts are evaluated, what the routes claim is added, the problem solved and verified. Errors: L-ARCH,
+/// P-EXPRESSION, those of place::solve, L-VERIFY. A ring is no shallower than `least` says.
 Outcome<Plan> plan(const Composition& composition, const Bindings& bindings,
                    const std::vector<Route>& routes = {}, const RegisterNeeds& needs = {},
                    const RingStages& least = {});

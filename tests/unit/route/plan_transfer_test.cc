@@ -105,7 +105,7 @@ TEST_CASE("registers are only renamed") {
 
 TEST_CASE("a transposition in four lanes: three exchanges") {
   const Transfer out = planned(lanes(4, 4, [](int t, int v) { return t * 4 + v; }),
-                             lanes(4, 4, [](int t, int v) { return (t / 4 * 4 + v) * 4 + t % 4; }));
+                               lanes(4, 4, [](int t, int v) { return (t / 4 * 4 + v) * 4 + t % 4; }));
   CHECK(out.kind == Kind::kShuffle);
   CHECK(out.cost.shuffles == 3);
   CHECK(out.cost.shuffle_bound == 3);
@@ -199,7 +199,7 @@ TEST_CASE("rows of 96 columns are staged in slices") {
 
 TEST_CASE("an accumulator of halves goes to a swizzled tile by stmatrix, with a fence") {
   const Transfer out = planned(between(in_registers(wgmma_accumulator(128, 2)),
-                                     in_shared(swizzled({64, 128}, 2, 128), 2, 128, true, 1024)));
+                                       in_shared(swizzled({64, 128}, 2, 128), 2, 128, true, 1024)));
   CHECK(out.kind == Kind::kStore);
   CHECK(out.cost.store_wavefronts == out.cost.store_bound);
   CHECK(out.buffer_align == 1024);
