@@ -83,7 +83,7 @@ void check_sides(const Context& context, const Binding& b, Findings& findings) {
       {out.owner, "exports " + quoted(exported.name) + ", " + binding::tensor_text(exported),
        exported.where}};
   f.diagnostic.reason = binding::joined(faults, "\n");
-  f.diagnostic.help = "use one element, tile, space and scope in " + in.owner + " and " + out.owner +
+  f.diagnostic.help = "use one element, tile and scope in " + in.owner + " and " + out.owner +
                       "; generated code converts nothing";
   if (by_facts) {
     for (const auto& [instance, tensor] :

@@ -252,7 +252,8 @@ def layouts(tools):
     order = [0, 4, 2, 6, 1, 5, 3, 7]
     equal(renamed.map["routes"], [{**expected, "route": "registers, renamed", "permutation": order}], "the route between permuted layouts")
     for value, place in enumerate(order):
-        check(f"b1[{place}] = a1[{value}];" in renamed.text and f"a1[{value}] = b1[{place}];" in renamed.text, f"value {value}")
+        check(f"pl_move<4>(&t1_out, {place}, &a1, {value});" in renamed.text and
+              f"pl_move<4>(&a1, {value}, &t1_out, {place});" in renamed.text, f"value {value}")
     equal(len(judge(straight).text), len(judge(renamed).text), "bytes of code: renaming registers costs nothing")
     for linked in (straight, renamed):
         equal(scaled_elements(linked), {4 * e: 3 * e + 1 for e in range(1, 8)}, "factor by byte offset of an element")

@@ -69,7 +69,7 @@ TEST_CASE("L-SIGNATURE: another export that fits is tried before it is offered")
   CHECK(messages(compose(uses, {{{"gemm.f", "b.g"}}, {}})).empty());
 }
 
-TEST_CASE("L-LAYOUT: element, tile, space and scope") {
+TEST_CASE("L-LAYOUT: element, tile and scope") {
   const Component a = gemm().callable(kIn, "f", {"float (&)[4]"}).tensor(kOut, "acc", "f");
   const Component b = Component("b")
                           .callable(kOut, "f", {"float (&)[4]"})
@@ -85,9 +85,8 @@ TEST_CASE("L-LAYOUT: element, tile, space and scope") {
   gemm: exports `acc`, f32 64x2 in registers of a warpgroup (gemm.cu:3)
   = reason: the element is bf16 in b and f32 in gemm
             the tile is 64x4 in b and 64x2 in gemm
-            the space is shared in b and registers in gemm
             the scope is block in b and warpgroup in gemm
-  = help: use one element, tile, space and scope in b and gemm; generated code converts nothing
+  = help: use one element, tile and scope in b and gemm; generated code converts nothing
 )");
 }
 

@@ -258,7 +258,7 @@ TEST_CASE("tensors by facts") {
   CHECK(messages([](Contract& c) { c.tensors[0].layout = "wgmma_accumulator(64,group)"; }) == "");
   CHECK(only([](Contract& c) { c.tensors[0].layout = "wgmma_accumulator(64,grup)"; }) ==
         "P-EXPRESSION column 22 of the layout of tensor acc uses the unknown name 'grup' | known are group, "
-        "interleave, operands.stages, pages.stages, scale, tile_m");
+        "interleave, operands.stages, pages.stages, scale, tile_m, word");
   CHECK(
       only([](Contract& c) { c.tensors[0].layout = "wgmma_accumulator(64,4*)"; }) ==
       "P-EXPRESSION column 22 of the layout of tensor acc is not an expression | '4*', column 3: expected a "

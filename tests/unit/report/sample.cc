@@ -83,10 +83,10 @@ std::string sample_map(bool turned) {
   in.composition = sample_composition(turned);
   Outcome<Bindings> bindings = bind(in.composition);
   REQUIRE(bindings);
-  Outcome<Plan> planned = plan(in.composition, *bindings);
-  REQUIRE(planned);
   Outcome<std::vector<Route>> routes = route(in.composition, *bindings);
   REQUIRE(routes);
+  Outcome<Plan> planned = plan(in.composition, *bindings, *routes);
+  REQUIRE(planned);
   Outcome<std::string> text = glue(in.composition, *bindings, *planned, *routes);
   REQUIRE(text);
   in.bindings = std::move(*bindings);
