@@ -5,6 +5,8 @@
       Compiles a component for each layout (give.cu, take.cu), packs it, and links every producer with every consumer.
       FOLDER/matrix has kernels, launch descriptions, tables of who holds what, and `pairs`, the list that the runner reads;
       FOLDER/routes.json says how each pair is routed, or why it is refused.
+  matrix.py check --pipelink TOOL --nvcc NVCC --sdk FOLDER[;FOLDER…] -o FOLDER RESULTS.json
+      Whether recorded runs went well, and are of today's routes: links a few pairs and compares. Exit status 77, a skip: they are not.
 
 Layouts are evaluated here too, by code of its own: the tables that the runner compares with are not PipeLink's.
 """
@@ -136,16 +138,21 @@ class Matrix:
         return {**pair, "name": name, "route": link_map["routes"][0]["route"],
                 **{key: link_map["routes"][0][key] for key in ("method", "cost") if key in link_map["routes"][0]}}
 
+    def chosen(self, element, give, take):
+        """Whether a pair is linked, by the numbers of its layouts."""
+        if self.options.pairs == "all":
+            return element == "f32" or (give * 5 + take) % 16 in (3, 9)
+        return (give * 5 + take) % 16 == 3 and (self.options.pairs == "some" or element == "f32" and give % 3 == 1)
+
     def build(self):
         pairs, jobs = [], []
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             for element, (_, size) in TYPES.items():
                 givers = {name: f"give_{element}_{name}" for name in REGISTERS}
                 takers = {name: f"take_{element}_{name}" for name in [*REGISTERS, *(f"shared_{s}" for s in SHARED)]}
-                chosen = self.options.pairs == "all" and element == "f32"
                 for g, give in enumerate(givers):
                     for t, take in enumerate(takers):
-                        if chosen or (g * 5 + t) % 16 in ((3, 9) if self.options.pairs == "all" else (3,)):
+                        if self.chosen(element, g, t):
                             pairs.append({"element": element, "bytes": size, "from": f"{element}.{give}", "to": f"{element}.{take}",
                                           "give": givers[give], "take": takers[take]})
                 wanted = {p["give"] for p in pairs} | {p["take"] for p in pairs}
@@ -178,6 +185,22 @@ class Matrix:
         for row in rows:
             if row["route"] == "refused":
                 print(f"{row['from']} to {row['to']}: {row['reason']}")
+        return rows
+
+    def check(self):
+        results = json.loads(self.options.results.read_text())
+        recorded = {(row["from"], row["to"]): row for row in results["pairs"]}
+        if results["failed"] or results["passed"] != len(recorded) or "failed" in results["sanitizers"].values():
+            sys.exit(f"the record has {results['passed']} of {len(recorded)} passed, {results['failed']} failed, {results['sanitizers']}")
+        slow = [row["tile"] for row in results["staging"] if not row["equal"] or row["linked_over_by_hand"] > 1.05]
+        if slow:
+            sys.exit(f"the record has stagings that are wrong, or over 1.05 of those by hand: {slow}")
+        for row in self.build():
+            was = recorded.get((row["from"], row["to"]), {})
+            for key in ("route", "method", "cost"):
+                if row.get(key) != was.get(key):
+                    print(f"SKIPPED: {row['from']} to {row['to']} has another {key} than on {results['date']}: {was.get(key)}, now {row.get(key)}")
+                    sys.exit(77)
 
 
 def len_of(layout, mode):
@@ -191,13 +214,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     build = commands.add_parser("build")
-    build.add_argument("--pipelink", type=Path, required=True)
-    build.add_argument("--nvcc", type=Path, required=True)
-    build.add_argument("--sdk", required=True)
     build.add_argument("--pairs", choices=["all", "some"], default="some")
-    build.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    build.add_argument("-o", "--output", type=Path, required=True)
     build.set_defaults(run=lambda options: Matrix(options).build())
+    check = commands.add_parser("check")
+    check.add_argument("results", type=Path, metavar="RESULTS.json")
+    check.set_defaults(run=lambda options: Matrix(options).check(), pairs="few")
+    for command in (build, check):
+        command.add_argument("--pipelink", type=Path, required=True)
+        command.add_argument("--nvcc", type=Path, required=True)
+        command.add_argument("--sdk", required=True)
+        command.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+        command.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
     options.run(options)
 
