@@ -246,9 +246,15 @@ void read_connections(const Row& top, LinkMap& out) {
       const Row t = row.row("tile");
       std::string extents;
       for (const std::string& e : t.all_shown("extents")) extents += (extents.empty() ? "" : " × ") + e;
-      b.tile =
-          MapTile{t.text("element"),     extents,      t.text("space"), t.text("scope"), t.text("layout"),
-                  t.text("from_layout"), t.text("via")};
+      b.tile = MapTile{t.text("element"),
+                       extents,
+                       t.text("space"),
+                       t.text("scope"),
+                       t.text("layout"),
+                       t.text("from_layout"),
+                       t.text("via"),
+                       t.text_or("from_space"),
+                       t.numbers("extents", 1, 1 << 22)};
     }
   }
   for (const Row& row : top.rows("routes")) {

@@ -81,6 +81,8 @@ struct MapProtocol {
 
 struct MapTile {
   std::string element, extents, space, scope, layout, from_layout, via;
+  std::string from_space;  ///< `space` is the consumer's
+  std::vector<int> shape;  ///< extents as numbers
 };
 
 struct MapBinding {

@@ -97,10 +97,11 @@ json binding_rows(const MapSource& source) {
     const auto shown = [](const contract::TensorResolution& of) {
       return of && of->layout ? layout::to_text(*of->layout) : std::string();
     };
-    out["tile"] = {{"element", import.element}, {"extents", to ? to->tile : std::vector<std::int64_t>{}},
-                   {"space", import.space},     {"scope", import.scope},
-                   {"layout", shown(to)},       {"from_layout", shown(from)},
-                   {"via", import.via},         {"parameter", import.parameter}};
+    out["tile"] = {{"element", import.element},    {"extents", to ? to->tile : std::vector<std::int64_t>{}},
+                   {"space", import.space},        {"scope", import.scope},
+                   {"layout", shown(to)},          {"from_layout", shown(from)},
+                   {"from_space", exported.space}, {"via", import.via},
+                   {"parameter", import.parameter}};
     if (to && to->replicas != 1) out["tile"]["replicas"] = to->replicas;
     rows.push_back(std::move(out));
   }

@@ -49,6 +49,7 @@ Outcome<std::string> page_of_map(const std::string& text, const std::string& fil
   section("barriers", page::barriers(context));
   section("rings", page::rings(context));
   section("connections", page::connections(context));
+  section("tiles", page::tiles(context));
   section("facts", page::facts(context));
   section("verdict", page::verdict(context));
   section("guard", page::guard(context));

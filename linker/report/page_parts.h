@@ -65,6 +65,8 @@ Outcome<std::string> threads(const Context& context);
 Outcome<std::string> barriers(const Context& context);
 Outcome<std::string> rings(const Context& context);
 Outcome<std::string> connections(const Context& context);
+/// Empty if no tile is handed over whose layouts can be drawn.
+Outcome<std::string> tiles(const Context& context);
 Outcome<std::string> facts(const Context& context);
 Outcome<std::string> verdict(const Context& context);  ///< gate, solver, inputs, dropped exports
 /// Empty if the link is not guarded.

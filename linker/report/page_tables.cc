@@ -48,6 +48,7 @@ Outcome<std::string> overview(const Context& context) {
   tile("gate", "Gate", map.gate.empty() ? "not run" : "passed",
        map.gate.empty() ? "this map has no cubin" : fmt::format("{} checks of the cubin", map.gate.size()), 0,
        0);
+  const Outcome<std::string> drawn = page::tiles(context);
   return render_html(
       "report_overview.html",
       {{"name", map.name},
@@ -60,6 +61,7 @@ Outcome<std::string> overview(const Context& context) {
                                       : "")},
        {"blocks", plural(map.blocks_per_sm, "block")},
        {"columns", !map.tensor_memory.empty()},
+       {"handed", drawn && !drawn->empty()},
        {"tiles", std::move(tiles)}});
 }
 

@@ -137,6 +137,28 @@ TEST_CASE("a block lies where its claim does") {
   }
 }
 
+TEST_CASE("a tile is drawn as both sides hold it") {
+  const std::string page = sample_page();
+  CHECK(page.find("row 1, column 1: thread 3, value 0") != std::string::npos);
+  const std::string grid = "class=\"tile-grid\"";
+  CHECK(page.find(grid, page.find(grid) + 1) == page.rfind(grid));  // two
+  json map = json::parse(sample_map());
+  for (json& b : map["bindings"])
+    if (b.contains("tile")) {
+      b["tile"]["space"] = "shared";
+      b["tile"]["layout"] = "(64,2):(4,1)";
+    }
+  const Outcome<std::string> spread = page_of_map(map.dump(), "x");
+  REQUIRE(spread);
+  // Beyond the tile's size: there may be gaps in memory, and a map may be anybody's.
+  CHECK(spread->find("row 1, column 1: offset 5") != std::string::npos);
+  for (const char* layout : {"(64,2):(1,9999999)", "64:1", "(4,4):(1,4)", "nonsense", "(128,64):(64,1)"}) {
+    for (json& b : map["bindings"])
+      if (b.contains("tile")) b["tile"]["layout"] = b["tile"]["from_layout"] = layout;
+    CHECK_MESSAGE(page_of_map(map.dump(), "x"), layout);
+  }
+}
+
 TEST_CASE("tensor memory has a picture if something claims it") {
   CHECK(sample_page().find("id=\"tensor-memory\"") == std::string::npos);
   json map = json::parse(sample_map());
