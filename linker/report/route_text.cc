@@ -7,8 +7,6 @@
 namespace pipelink {
 namespace {
 
-using transfer::Kind;
-
 std::string counted(int count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
