@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 
 namespace pipelink::transfer {
@@ -191,8 +192,7 @@ std::vector<ThreadGroup> groups(const ThreadValue& value, int threads) {
     Entry entry;
     entry.group.number = number;
     for (const std::uint32_t word : mask) entry.count += std::popcount(word);
-    if (std::all_of(mask.begin(), mask.end(), [&](std::uint32_t word) { return word == mask.front(); }))
-      mask.resize(1);
+    if (std::adjacent_find(mask.begin(), mask.end(), std::not_equal_to<>()) == mask.end()) mask.resize(1);
     entry.group.condition.form = ThreadCondition::Form::kLanes;
     entry.group.condition.lanes = std::move(mask);
     entries.push_back(std::move(entry));
