@@ -164,7 +164,7 @@ class Writer {
       case ThreadCondition::Form::kMasked:
         return fmt::format("({} & {}u) == {}u", thread, k.mask, k.equal);
       case ThreadCondition::Form::kParity:
-        return fmt::format("(__popc({} & {}u) & 1) != 0", thread, k.mask);
+        return fmt::format("(__popc({} & {}u) & 1) == {}", thread, k.mask, k.equal);
       case ThreadCondition::Form::kLess:
         return fmt::format("{} < {}u", thread, k.bound);
       case ThreadCondition::Form::kLanes:
