@@ -86,9 +86,8 @@ using RegisterNeeds = std::map<std::string, int>;
 
 /// Amounts are evaluated, what the routes claim is added, the problem solved and verified. Errors: L-ARCH,
 /// P-EXPRESSION, those of place::solve, L-VERIFY. A ring is no shallower than `least` says.
-Outcome<Plan> plan(const Composition& composition, const Bindings& bindings,
-                   const std::vector<Route>& routes = {}, const RegisterNeeds& needs = {},
-                   const RingStages& least = {});
+Outcome<Plan> plan(const Composition& composition, const Bindings& bindings, const std::vector<Route>& routes,
+                   const RegisterNeeds& needs = {}, const RingStages& least = {});
 
 /// Bytes from one group's buffer of a route to the next one's, and the name of a barrier that it claims.
 std::int64_t group_bytes(const transfer::Transfer& transfer);
@@ -99,6 +98,6 @@ RingStages ring_stages(const Composition& composition, const Plan& plan);
 
 /// Only the problem: what `pipelink place` would be given.
 Outcome<place::Problem> placement_problem(const Composition& composition, const Bindings& bindings,
-                                          const std::vector<Route>& routes = {});
+                                          const std::vector<Route>& routes);
 
 }  // namespace pipelink

@@ -283,6 +283,12 @@ bool Interpreter::matrix_rows(const Address& rows, std::size_t count, std::size_
 
 // Lane 4i + j holds row i, columns 2j and 2j + 1 of a matrix of 8 x 8 halves; transposed, column i, rows 2j
 // and 2j + 1.
+/// Row and column, within an 8 x 8 matrix, of half word `h` of a lane's register.
+static std::pair<int, int> in_matrix(int lane, int h, bool transposed) {
+  const int line = lane / 4, across = lane % 4 * 2 + h;
+  return transposed ? std::pair{across, line} : std::pair{line, across};
+}
+
 void Interpreter::operator()(const StoreMatrix& s) {
   std::vector<Symbol>* memory = nullptr;
   if (!matrix_rows(s.rows, s.sources.size(), s.sources.size(), true, memory)) return;
@@ -293,8 +299,7 @@ void Interpreter::operator()(const StoreMatrix& s) {
     for (std::size_t m = 0; m < s.sources.size(); ++m)
       for (int h = 0; h < 2; ++h) {
         const int lane = t % kLanes;
-        const int row = s.transposed ? lane % 4 * 2 + h : lane / 4;
-        const int column = s.transposed ? lane / 4 : lane % 4 * 2 + h;
+        const auto [row, column] = in_matrix(lane, h, s.transposed);
         const int pointer = t - lane + static_cast<int>(m) * 8 + row;
         const auto begin = place(*memory, s.rows, pointer, 0, 16, 16);
         if (!begin) return;
@@ -313,8 +318,7 @@ void Interpreter::operator()(const LoadMatrix& s) {
     for (std::size_t m = 0; m < s.results.size(); ++m)
       for (int h = 0; h < 2; ++h) {
         const int lane = t % kLanes;
-        const int row = s.transposed ? lane % 4 * 2 + h : lane / 4;
-        const int column = s.transposed ? lane / 4 : lane % 4 * 2 + h;
+        const auto [row, column] = in_matrix(lane, h, s.transposed);
         const int pointer = t - lane + static_cast<int>(m) * 8 + row;
         const auto begin = place(*memory, s.rows, pointer, 0, 16, 16);
         if (!begin) return;

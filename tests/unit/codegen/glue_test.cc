@@ -24,7 +24,7 @@ Component callee(const std::string& name) {
 std::string glue_of(const Composition& composition) {
   Outcome<Bindings> bindings = bind(composition);
   REQUIRE(bindings);
-  Outcome<Plan> planned = plan(composition, *bindings);
+  Outcome<Plan> planned = plan(composition, *bindings, {});
   REQUIRE(planned);
   Outcome<std::vector<Route>> routes = route(composition, *bindings);
   REQUIRE(routes);
@@ -89,7 +89,7 @@ TEST_CASE("tensor memory is allocated once for all claims, and freed after all r
   composition.launch.blocks_per_sm = 4;  // 128 columns each
   Outcome<Bindings> bindings = bind(composition);
   REQUIRE(bindings);
-  const Outcome<Plan> refused = plan(composition, *bindings);
+  const Outcome<Plan> refused = plan(composition, *bindings, {});
   REQUIRE_FALSE(refused);
   CHECK(refused.diagnostics[0].clause == "L-COLUMNS");
 }

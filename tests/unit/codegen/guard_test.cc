@@ -216,7 +216,7 @@ Made make(bool guard) {
   out.composition.options.guard = guard;
   Outcome<Bindings> bindings = bind(out.composition);
   REQUIRE(bindings);
-  Outcome<Plan> planned = plan(out.composition, *bindings);
+  Outcome<Plan> planned = plan(out.composition, *bindings, {});
   REQUIRE_MESSAGE(planned, render_text(planned.diagnostics));
   out.plan = std::move(*planned.value);
   Outcome<std::string> text = glue(out.composition, *bindings, out.plan, {});

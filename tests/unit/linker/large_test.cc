@@ -84,7 +84,7 @@ TEST_CASE("two hundred components are bound, checked and placed in 300 ms") {
   const double done = cpu_ms();
   INFO(render_text(checked));
   REQUIRE(checked.empty());
-  const Outcome<Plan> planned = plan(c, *bindings);
+  const Outcome<Plan> planned = plan(c, *bindings, {});
   const double placed = cpu_ms();
   INFO(render_text(planned.diagnostics));
   REQUIRE(planned);

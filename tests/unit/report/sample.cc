@@ -101,7 +101,7 @@ std::string sample_map(bool turned) {
 place::Problem problem_of(const Composition& composition) {
   Outcome<Bindings> bindings = bind(composition);
   REQUIRE(bindings);
-  Outcome<place::Problem> problem = placement_problem(composition, *bindings);
+  Outcome<place::Problem> problem = placement_problem(composition, *bindings, {});
   REQUIRE(problem);
   return *problem;
 }
