@@ -139,7 +139,10 @@ std::vector<std::string> signature_faults(const Side& a, const Callable& x, cons
 }
 
 std::string tensor_text(const TensorPort& tensor) {
-  return tensor.element + " " + contract::tile_text(tensor) + " in " + tensor.space + " of a " + tensor.scope;
+  std::string out =
+      tensor.element + " " + contract::tile_text(tensor) + " in " + tensor.space + " of a " + tensor.scope;
+  if (tensor.generations) out += ", generations " + contract::to_text(*tensor.generations);
+  return out;
 }
 
 std::vector<std::string> tensor_faults(const Side& a, const TensorPort& x, const Side& b,

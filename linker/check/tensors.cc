@@ -19,6 +19,7 @@ Amount all_names(const TensorPort& tensor) {
 std::string stated(const TensorPort& tensor) {
   std::string out = contract::tile_text(tensor) + " with the layout " + quoted(tensor.layout);
   if (tensor.replicas) out += ", each element " + contract::to_text(*tensor.replicas) + " times";
+  if (tensor.generations) out += ", generations " + contract::to_text(*tensor.generations);
   return out;
 }
 
@@ -61,6 +62,12 @@ std::string tile_value(const Context& context, std::size_t instance, const Tenso
   return binding::joined(parts, "x");
 }
 
+/// Calls that a tile outlives; none if it has no value.
+std::optional<std::int64_t> generations(const Context& context, std::size_t instance,
+                                        const TensorPort& tensor) {
+  return tensor.generations ? context.evaluate(instance, *tensor.generations).number : 1;
+}
+
 void check_sides(const Context& context, const Binding& b, Findings& findings) {
   const Side in = context.side(b.importer.instance), out = context.side(b.exporter.instance);
   const TensorPort& import = in.contract.tensors[b.importer.index];
@@ -73,6 +80,12 @@ void check_sides(const Context& context, const Binding& b, Findings& findings) {
                         !other.empty() && tile != other;
   if (by_facts)
     faults.push_back("the tile is " + tile + " in " + in.owner + " and " + other + " in " + out.owner);
+  const std::optional<std::int64_t> read = generations(context, b.importer.instance, import),
+                                    kept = generations(context, b.exporter.instance, exported);
+  const bool outlived = read && kept && *read > *kept;
+  if (outlived)
+    faults.push_back("a tile is read for " + std::to_string(*read) + " calls in " + in.owner +
+                     " and keeps its place for " + std::to_string(*kept) + " in " + out.owner);
   if (faults.empty()) return;
   Finding f;
   f.diagnostic =
@@ -83,17 +96,21 @@ void check_sides(const Context& context, const Binding& b, Findings& findings) {
       {out.owner, "exports " + quoted(exported.name) + ", " + binding::tensor_text(exported),
        exported.where}};
   f.diagnostic.reason = binding::joined(faults, "\n");
-  f.diagnostic.help = "use one element, tile and scope in " + in.owner + " and " + out.owner +
-                      "; generated code converts nothing";
-  if (by_facts) {
-    for (const auto& [instance, tensor] :
-         {std::pair{b.importer.instance, &import}, std::pair{b.exporter.instance, &exported}}) {
-      for (const Amount& extent : tensor->tile) {
-        for (LabelledFact& source : context.sources(instance, extent))
-          f.diagnostic.facts.push_back(std::move(source));
-        for (Proposal& p : context.settings(instance, extent)) f.proposals.push_back(std::move(p));
-      }
-    }
+  f.diagnostic.help = outlived && faults.size() == 1
+                          ? "read a tile for at most " + std::to_string(*kept) + " calls in " + in.owner +
+                                ", or keep more tiles in " + out.owner
+                          : "use one element, tile and scope in " + in.owner + " and " + out.owner +
+                                "; generated code converts nothing";
+  const auto sources = [&](std::size_t instance, const Amount& amount) {
+    for (LabelledFact& source : context.sources(instance, amount))
+      f.diagnostic.facts.push_back(std::move(source));
+    for (Proposal& p : context.settings(instance, amount)) f.proposals.push_back(std::move(p));
+  };
+  for (const auto& [instance, tensor] :
+       {std::pair{b.importer.instance, &import}, std::pair{b.exporter.instance, &exported}}) {
+    if (by_facts)
+      for (const Amount& extent : tensor->tile) sources(instance, extent);
+    if (outlived && tensor->generations) sources(instance, *tensor->generations);
   }
   // The callable that carries it, bound to another export.
   for (const Binding& call : context.bindings.callables) {

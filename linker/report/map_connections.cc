@@ -103,6 +103,7 @@ json binding_rows(const MapSource& source) {
                    {"from_space", exported.space}, {"via", import.via},
                    {"parameter", import.parameter}};
     if (to && to->replicas != 1) out["tile"]["replicas"] = to->replicas;
+    if (to && to->generations != 1) out["tile"]["generations"] = to->generations;
     rows.push_back(std::move(out));
   }
   return rows;

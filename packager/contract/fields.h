@@ -152,6 +152,7 @@ void fields(V& v, T& tensor) {
   v.text("scope", tensor.scope, Need::kRequired);
   v.text("layout", tensor.layout, Need::kRequired);
   v.stated("replicas", tensor.replicas);
+  v.stated("generations", tensor.generations);
   v.text("via", tensor.via, Need::kDefaulted);
   v.number("parameter", tensor.parameter, Need::kDefaulted);
   v.later("proxy", tensor.proxy);

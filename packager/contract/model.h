@@ -178,8 +178,11 @@ struct TensorPort {
   /// coordinate for each extent of the tile → offset in elements.
   std::string layout;
   std::optional<Amount> replicas;  ///< how often each element is held; 1 if unstated
-  std::string via;                 ///< the callable of this component that carries it
-  int parameter = 0;               ///< which parameter of that callable
+  /// Export: calls for which a tile keeps its place, the one that hands it over among them; import: calls
+  /// for which it is read. 1 if unstated.
+  std::optional<Amount> generations;
+  std::string via;    ///< the callable of this component that carries it
+  int parameter = 0;  ///< which parameter of that callable
   std::string proxy;  ///< shared memory: "async" if the consumer reads it through the async proxy, else empty
   std::int64_t align = 0;  ///< shared memory: bytes; 0: 16
 };

@@ -76,7 +76,8 @@ std::vector<Amount> amounts_of(const TensorPort& tensor) {
   std::vector<Amount> out;
   for (const Amount& extent : tensor.tile)
     if (!extent.expression.empty()) out.push_back(extent);
-  if (tensor.replicas && !tensor.replicas->expression.empty()) out.push_back(*tensor.replicas);
+  for (const std::optional<Amount>& amount : {tensor.replicas, tensor.generations})
+    if (amount && !amount->expression.empty()) out.push_back(*amount);
   if (const auto parsed = layout::parse_layout_text(tensor.layout))
     for (const layout::LayoutText::Number& number : parsed->expressions()) out.push_back({0, number.text});
   return out;
@@ -117,16 +118,21 @@ TensorResolution resolve(const TensorPort& tensor, const Scope& scope) {
     return refuse(
         "P-VALUE", "tile", "is out of range",
         fmt::format("({}) has not between 1 and {} elements", fmt::join(out.tile, ", "), layout::kMaxSize));
-  if (tensor.replicas) {
-    const Evaluation replicas = evaluate(*tensor.replicas, scope);
-    if (!replicas)
-      return refuse("P-EXPRESSION", "replicas", "cannot be evaluated",
-                    fmt::format("'{}': {}", tensor.replicas->expression, replicas.error));
-    out.replicas = *replicas;
-    if (out.replicas < 1 || out.replicas > layout::kMaxSize)
-      return refuse("P-VALUE", "replicas", "is out of range",
-                    fmt::format("{} is not between 1 and {}", out.replicas, layout::kMaxSize));
+  for (const auto& [name, amount, to] : {std::tuple{"replicas", &tensor.replicas, &out.replicas},
+                                         {"generations", &tensor.generations, &out.generations}}) {
+    if (!*amount) continue;
+    const Evaluation found = evaluate(**amount, scope);
+    if (!found)
+      return refuse("P-EXPRESSION", name, "cannot be evaluated",
+                    fmt::format("'{}': {}", (*amount)->expression, found.error));
+    *to = *found;
+    if (*to < 1 || *to > layout::kMaxSize)
+      return refuse("P-VALUE", name, "is out of range",
+                    fmt::format("{} is not between 1 and {}", *to, layout::kMaxSize));
   }
+  if (tensor.space == "registers" && out.generations != 1)
+    return refuse("P-VALUE", "generations", "is stated of a tile in registers",
+                  fmt::format("{}: it is there for one call", out.generations));
   if (tensor.layout.empty()) return {std::move(out), {}};
   const layout::Result<Layout> map = layout_of(tensor, scope);
   if (!map) return refuse_layout("cannot be read", fmt::format("'{}', {}", tensor.layout, map.error));

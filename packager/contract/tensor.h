@@ -15,6 +15,7 @@ namespace pipelink::contract {
 struct ResolvedTensor {
   std::vector<std::int64_t> tile;        ///< extents
   std::int64_t replicas = 1;             ///< how often each element is held
+  std::int64_t generations = 1;          ///< calls that a tile outlives, its own among them
   std::optional<layout::Layout> layout;  ///< what it maps is up to the space, see TensorPort::layout
   std::int64_t size() const;             ///< elements of the tile
 };
@@ -22,13 +23,13 @@ struct ResolvedTensor {
 /// Why a port is refused.
 struct TensorFault {
   std::string clause;  ///< "P-LAYOUT", "P-VALUE" or "P-EXPRESSION"
-  std::string about;   ///< what of the port: "layout", "tile", "replicas"
+  std::string about;   ///< what of the port: "layout", "tile", "replicas", "generations"
   std::string what;    ///< "does not cover its tile exactly once"
   std::string reason;
 };
 
-/// Every expression of the port: extents, replicas, and the numbers in its layout. A layout that cannot be
-/// read has none.
+/// Every expression of the port: extents, replicas, generations, and the numbers in its layout. A layout that
+/// cannot be read has none.
 std::vector<Amount> amounts_of(const TensorPort& tensor);
 
 /// The names that the port reads, sorted, once each.

@@ -430,8 +430,9 @@ class Validator {
     };
     for (const Amount& extent : tensor.tile)
       if (!extent.expression.empty()) expressions("tile", extent.expression);
-    if (tensor.replicas && !tensor.replicas->expression.empty())
-      expressions("replicas", tensor.replicas->expression);
+    for (const auto& [what, amount] :
+         {std::pair{"replicas", &tensor.replicas}, {"generations", &tensor.generations}})
+      if (*amount && !(*amount)->expression.empty()) expressions(what, (*amount)->expression);
     if (tensor.layout.empty()) return good;
     const layout::Result<layout::LayoutText> parsed = layout::parse_layout_text(tensor.layout);
     if (!parsed) {

@@ -133,15 +133,18 @@ std::string layout_text(const TensorPort& tensor, const Scope& fixed) {
 std::vector<std::string> row(const TensorPort& tensor, const Scope& fixed) {
   std::vector<std::string> extents;
   for (const Amount& extent : tensor.tile) extents.push_back(to_text(extent));
+  std::vector<std::string> said{layout_text(tensor, fixed)};
+  if (tensor.replicas) said.push_back(fmt::format("each element {} times", to_text(*tensor.replicas)));
+  if (tensor.generations)
+    said.push_back(fmt::format("{} for {} calls", tensor.direction == Direction::kExport ? "kept" : "read",
+                               to_text(*tensor.generations)));
   return {
       std::string(enum_name(tensor.direction)),
       tensor.name,
       fmt::format("{} {}", tensor.element, fmt::join(extents, " x ")),
       fmt::format("in {} of a {}", tensor.space, tensor.scope),
       tensor.via.empty() ? std::string() : fmt::format("by parameter {} of {}", tensor.parameter, tensor.via),
-      tensor.replicas
-          ? fmt::format("{}, each element {} times", layout_text(tensor, fixed), to_text(*tensor.replicas))
-          : layout_text(tensor, fixed)};
+      fmt::format("{}", fmt::join(said, ", "))};
 }
 
 std::vector<std::string> row(const Phase& phase) {

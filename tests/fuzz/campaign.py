@@ -1,6 +1,7 @@
 """Runs a libFuzzer target, in chunks whose findings do not end the others, and counts.
 
 campaign.py --target NAME --binary FILE --runs N --max-length BYTES --work FOLDER --seeds FOLDER --regressions FOLDER
+            [--jobs N]                 chunks side by side, each job with a corpus of its own
 campaign.py --totals FOLDER            what all targets whose results lie there have done
 
 A run is an input that was not run before: those of the corpus, which every process begins with, are not
@@ -13,7 +14,9 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 CHUNK = 20_000
@@ -22,7 +25,8 @@ CHUNK = 20_000
 FAST = ["-entropic=0", "-reduce_inputs=0", "-use_counters=0"]
 SANITIZER = "malloc_context_size=1:quarantine_size_mb=64:max_malloc_fill_size=0"
 MAX_FOUND = 20  # a target that fails all the time is not worth the rest
-NOT_COUNTED = {"number_of_executed_units", "average_exec_per_sec", "new_units_added", "slowest_unit_time_sec", "runs"}
+NOT_COUNTED = {"number_of_executed_units", "average_exec_per_sec", "new_units_added", "slowest_unit_time_sec", "slowest_ms", "peak_rss_mb",
+               "runs"}
 
 
 def chunk(arguments, corpus, number, runs):
@@ -35,37 +39,75 @@ def chunk(arguments, corpus, number, runs):
     return done.returncode == 0, stats, done.stderr
 
 
-def run(arguments):
-    work = Path(arguments.work)
-    corpus = work / "corpus" / arguments.target
-    corpus.mkdir(parents=True, exist_ok=True)
-    result = {"target": arguments.target, "runs": 0, "seconds": 0.0, "slowest_ms": 0.0, "peak_mib": 0, "found": [], "passes": {}}
-    known = sorted(path for path in Path(arguments.regressions).glob("*") if path.is_file())
-    if known:
-        done = subprocess.run([arguments.binary, *known], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+class Campaign:
+    """What all jobs have done together; a job asks for its next chunk and hands in what came of it."""
+
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.lock = threading.Lock()
+        self.left = arguments.runs
+        self.chunks = 0
+        self.begin = time.monotonic()
+        self.result = {"target": arguments.target, "runs": 0, "seconds": 0.0, "slowest_ms": 0.0, "peak_mib": 0, "found": [], "passes": {}}
+
+    def known(self):
+        """Inputs that once did harm."""
+        files = sorted(path for path in Path(self.arguments.regressions).glob("*") if path.is_file())
+        if not files:
+            return
+        done = subprocess.run([self.arguments.binary, *files], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
         if done.returncode != 0:
             print(done.stderr)
-            result["found"].append("a known input")
-    number = 0
-    while result["runs"] < arguments.runs and len(result["found"]) < MAX_FOUND:
-        number += 1
-        before = sum(1 for folder in (corpus, Path(arguments.seeds)) for _ in folder.iterdir()) + 1  # and the empty input
-        runs = min(CHUNK, arguments.runs - result["runs"])
-        begin = time.monotonic()
-        well, stats, text = chunk(arguments, corpus, number, runs + before)
-        result["runs"] += max(0, int(stats.pop("number_of_executed_units", 0)) - before)
-        result["seconds"] = round(result["seconds"] + time.monotonic() - begin, 1)
-        result["slowest_ms"] = max(result["slowest_ms"], stats.pop("slowest_ms", 0))
-        result["peak_mib"] = max(result["peak_mib"], int(stats.pop("peak_rss_mb", 0)))
-        for key in stats.keys() - NOT_COUNTED:
-            result["passes"][key] = result["passes"].get(key, 0) + int(stats[key])
-        if not well:
-            artifact = re.search(r"Test unit written to (\S+)", text)
-            result["found"].append(Path(artifact[1]).name if artifact else "no input was kept")
-            print(text[-20000:])
-        (work / f"{arguments.target}.json").write_text(json.dumps(result) + "\n")
-    print(line(result))
-    return 1 if result["found"] else 0
+            self.result["found"].append("a known input")
+
+    def next(self):
+        """(number, runs) of a chunk, or None."""
+        with self.lock:
+            if self.left <= 0 or len(self.result["found"]) >= MAX_FOUND:
+                return None
+            runs = min(CHUNK, self.left, -(-self.arguments.runs // self.arguments.jobs))
+            self.left -= runs
+            self.chunks += 1
+            return self.chunks, runs
+
+    def ended(self, runs, well, stats, text):
+        with self.lock:
+            result = self.result
+            result["runs"] += runs
+            result["seconds"] = round(time.monotonic() - self.begin, 1)
+            result["slowest_ms"] = max(result["slowest_ms"], stats.get("slowest_ms", 0))
+            result["peak_mib"] = max(result["peak_mib"], int(stats.get("peak_rss_mb", 0)))
+            for key in stats.keys() - NOT_COUNTED:
+                result["passes"][key] = result["passes"].get(key, 0) + int(stats[key])
+            if not well:
+                artifact = re.search(r"Test unit written to (\S+)", text)
+                result["found"].append(Path(artifact[1]).name if artifact else "no input was kept")
+                print(text[-20000:])
+            write_whole(Path(self.arguments.work) / f"{self.arguments.target}.json", json.dumps(result) + "\n")
+
+    def job(self, number):
+        corpus = Path(self.arguments.work) / "corpus" / self.arguments.target / str(number)
+        corpus.mkdir(parents=True, exist_ok=True)
+        while (part := self.next()) is not None:
+            before = sum(1 for folder in (corpus, Path(self.arguments.seeds)) for _ in folder.iterdir()) + 1  # and the empty input
+            well, stats, text = chunk(self.arguments, corpus, part[0], part[1] + before)
+            self.ended(max(0, int(stats.get("number_of_executed_units", 0)) - before), well, stats, text)
+
+
+def write_whole(path, text):
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(text)
+    temporary.replace(path)
+
+
+def run(arguments):
+    campaign = Campaign(arguments)
+    campaign.known()
+    with ThreadPoolExecutor(arguments.jobs) as jobs:
+        for job in [jobs.submit(campaign.job, number) for number in range(arguments.jobs)]:
+            job.result()
+    print(line(campaign.result))
+    return 1 if campaign.result["found"] else 0
 
 
 def line(result):
@@ -91,6 +133,7 @@ def main():
         parser.add_argument(f"--{name}")
     parser.add_argument("--runs", type=int)
     parser.add_argument("--max-length", type=int)
+    parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
     if arguments.totals:
         totals(arguments.totals)

@@ -90,6 +90,32 @@ TEST_CASE("L-LAYOUT: element, tile and scope") {
 )");
 }
 
+template <std::int64_t kCalls>  // 0: as many as the fact `buffers` says
+void generations(Contract& c) {
+  c.tensors[0].space = "tensor_memory";
+  c.tensors[0].layout = "(64,2):(2,1)";
+  c.tensors[0].generations = kCalls == 0 ? expression("buffers") : number(kCalls);
+}
+
+template <std::int64_t kCalls>
+Component reads_for() {
+  Component c("b");
+  c.callable(kOut, "f", {"unsigned"}).tensor(kIn, "in", "f").change(generations<kCalls>);
+  return c;
+}
+
+TEST_CASE("L-LAYOUT: generations") {
+  const Component a = gemm()
+                          .settable("buffers", 2, {1, 2, 4})
+                          .callable(kIn, "f", {"unsigned"})
+                          .tensor(kOut, "acc", "f")
+                          .change(generations<0>);
+  const Component two = reads_for<2>(), four = reads_for<4>(), three = reads_for<3>();
+  CHECK(messages(compose({{a, ""}, {two, ""}})).empty());
+  CHECK(messages(compose({{a, ""}, {four, ""}}, {{}, {{"gemm.buffers", "4"}}})).empty());
+  CHECK(messages(compose({{a, ""}, {three, ""}})) == R"()");
+}
+
 TEST_CASE("tensors by facts: of others, and set by the composition") {
   const Component a = gemm()
                           .settable("tile_m", 64, {64, 128, 256})

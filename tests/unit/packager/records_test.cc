@@ -172,9 +172,11 @@ TEST_CASE("what the authoring headers write is read") {
   tensor.tile = {64, "tile_n"};
   tensor.layout = "(1,2):(3,4)";
   tensor.replicas = "group";
+  tensor.generations = 2;
   const TensorPort port = accepted(written("tensor", tensor), "export").tensors[0];
   CHECK(port.tile == std::vector<Amount>{Amount{64, ""}, Amount{0, "tile_n"}});
   CHECK(*port.replicas == Amount{0, "group"});
+  CHECK(*port.generations == Amount{2, ""});
   CHECK(port.scope == "warpgroup");
   const Mbarriers free = accepted(written("mbarriers", detail::MbarriersOptions{2, 1, 1})).mbarriers[0];
   CHECK(free.first_parity == 1);

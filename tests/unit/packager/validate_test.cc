@@ -303,6 +303,21 @@ TEST_CASE("replication is stated") {
         "P-VALUE replicas of tensor acc is out of range | -1 is not between 1 and 4194304");
 }
 
+TEST_CASE("a tile outlives calls where it has a place") {
+  const auto kept = [](Contract& c, const char* space, std::int64_t calls) {
+    c.tensors[0].space = space;
+    c.tensors[0].layout = "(64,256):(256,1)";
+    c.tensors[0].generations = Amount{calls, ""};
+  };
+  CHECK(messages([&](Contract& c) { kept(c, "tensor_memory", 2); }) == "");
+  CHECK(only([&](Contract& c) { kept(c, "tensor_memory", 0); }) ==
+        "P-VALUE generations of tensor acc is out of range | 0 is not between 1 and 4194304");
+  CHECK(only([](Contract& c) {
+          c.tensors[0].generations = Amount{2, ""};
+        }) ==
+        "P-VALUE generations of tensor acc is stated of a tile in registers | 2: it is there for one call");
+}
+
 TEST_CASE("tiles in memory") {
   const auto shared = [](Contract& c, const char* layout) {
     c.tensors[0].space = "shared";

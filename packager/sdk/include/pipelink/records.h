@@ -331,10 +331,11 @@ struct TensorOptions {
   const char* scope = "warpgroup";  ///< whose threads hold the tile: warp, warpgroup, block
   const char* layout = "";  ///< (thread, value) → row-major tile index, CuTe shape:stride or a map's name
   Amount replicas;          ///< how many threads hold each element, if not one
-  const char* via = "";     ///< the callable of this component that carries it
-  int parameter = 0;        ///< which parameter of that callable, not counting Self
-  const char* proxy = "";   ///< shared memory: "async" if the consumer gives the tile to TMA or tensor cores
-  int align = 0;            ///< shared memory: bytes to which the consumer wants it aligned; 0: 16
+  Amount generations;    ///< calls for which a tile keeps its place (export) or is read (import), if not one
+  const char* via = "";  ///< the callable of this component that carries it
+  int parameter = 0;     ///< which parameter of that callable, not counting Self
+  const char* proxy = "";  ///< shared memory: "async" if the consumer gives the tile to TMA or tensor cores
+  int align = 0;           ///< shared memory: bytes to which the consumer wants it aligned; 0: 16
   constexpr void write(RecordWriter& w) const {
     if (*proxy != '\0') w.field("proxy", proxy);
     if (align != 0) w.field("align", static_cast<long long>(align));
@@ -344,6 +345,7 @@ struct TensorOptions {
     w.field("scope", scope);
     w.field("layout", layout);
     replicas.write(w, "replicas");
+    generations.write(w, "generations");
     w.field("via", via);
     w.field("parameter", static_cast<long long>(parameter));
   }
