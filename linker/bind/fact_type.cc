@@ -64,4 +64,15 @@ std::string domain_text(const contract::Fact& fact) {
   return joined(values, ", ");
 }
 
+bool in_range(const contract::Fact& fact, const std::string& text) {
+  double least = 0, most = 0, number = 0;
+  return parse_number(fact.least, least) && parse_number(fact.most, most) && parse_number(text, number) &&
+         number >= least && number <= most;
+}
+
+std::string allowed_text(const contract::Fact& fact) {
+  if (fact.type == FactType::kReal) return "a number from " + fact.least + " to " + fact.most;
+  return "one of " + domain_text(fact);
+}
+
 }  // namespace pipelink::binding

@@ -28,4 +28,10 @@ std::optional<contract::IntegerRange> range_of(const contract::Fact& fact);
 /// "16, 32, 64"
 std::string domain_text(const contract::Fact& fact);
 
+/// Of a settable real: `text` is a number of its range.
+bool in_range(const contract::Fact& fact, const std::string& text);
+
+/// "one of 4, 8", "a number from 0 to 1": what a settable fact may be set to.
+std::string allowed_text(const contract::Fact& fact);
+
 }  // namespace pipelink::binding

@@ -24,6 +24,7 @@ std::int64_t nearest_of(const std::vector<std::int64_t>& domain, std::int64_t wa
 bool in_domain(const Fact& fact, const FactValue& value) {
   if (fact.type == contract::FactType::kText)
     return std::find(fact.texts.begin(), fact.texts.end(), value.text) != fact.texts.end();
+  if (fact.type == contract::FactType::kReal) return in_range(fact, value.text);
   return fact.domain.empty() ||
          std::find(fact.domain.begin(), fact.domain.end(), value.integer) != fact.domain.end();
 }
@@ -67,10 +68,10 @@ class Setter {
     FactValue parsed;
     d.help = "set a fact that is settable";
     if (!f.settable) return {removal(": " + quoted(name) + " is fixed")};
-    d.help = "SET " + name + " to one of " + domain_text(f);
+    d.help = "SET " + name + " to " + allowed_text(f);
     if (!parse_value(text_, f.type, parsed)) return {};
     if (f.domain.empty() && f.texts.empty()) return {setting(name, value_text(parsed))};
-    return settings(name, f, parsed.integer);
+    return settings(name, f, parsed);
   }
 
   Proposal removal(const std::string& why = {}) const {
@@ -82,12 +83,19 @@ class Setter {
               c.set[name] = value;
             }};
   }
+  static std::string outside(const Fact& f, const FactValue& wanted) {
+    if (f.type == contract::FactType::kReal) return wanted.text + " is no such number";
+    return value_text(wanted) + " is none of the " + std::to_string(f.domain.size() + f.texts.size()) +
+           " values of the domain";
+  }
   /// Values of the domain, those nearest to `wanted` first.
-  std::vector<Proposal> settings(const std::string& name, const Fact& f, std::int64_t wanted) const {
+  std::vector<Proposal> settings(const std::string& name, const Fact& f, const FactValue& wanted) const {
     std::vector<Proposal> out;
+    if (f.type == contract::FactType::kReal)
+      for (const std::string& bound : {f.least, f.most}) out.push_back(setting(name, bound));
     for (const std::string& text : f.texts) out.push_back(setting(name, text));
     for (std::vector<std::int64_t> left = f.domain; !left.empty();) {
-      const std::int64_t value = nearest_of(left, wanted);
+      const std::int64_t value = nearest_of(left, wanted.integer);
       std::erase(left, value);
       out.push_back(setting(name, value_text(value, f.type)));
     }
@@ -147,14 +155,11 @@ class Setter {
     } else if (!parse_value(text_, f.type, parsed)) {
       refuse(value, "L-FACT-TYPE", "the value set for " + quoted(target_) + " is of another type",
              "states it as " + type_text(f), quoted(text_) + " is not " + std::string(word_of(f.type)),
-             f.domain.empty() ? "SET " + target_ + " to " + std::string(word_of(f.type))
-                              : "SET " + target_ + " to one of " + domain_text(f));
+             "SET " + target_ + " to " + allowed_text(f));
     } else if (!in_domain(f, parsed)) {
       refuse(value, "L-FACT-DOMAIN", "the value set for " + quoted(target_) + " is outside its domain",
-             "lets it be one of " + domain_text(f),
-             value_text(parsed) + " is none of the " + std::to_string(f.domain.size() + f.texts.size()) +
-                 " values of the domain",
-             "SET " + target_ + " to one of " + domain_text(f), settings(target_, f, parsed.integer));
+             "lets it be " + allowed_text(f), outside(f, parsed), "SET " + target_ + " to " + allowed_text(f),
+             settings(target_, f, parsed));
     } else {
       value = std::move(parsed);
       value.set_by_composition = true;

@@ -269,10 +269,14 @@ void read_connections(const Row& top, LinkMap& out) {
       route.rejected.push_back({tried.text("route"), tried.text("reason")});
     out.routes.push_back(std::move(route));
   }
-  for (const Row& row : top.rows("facts"))
+  for (const Row& row : top.rows("facts")) {
+    std::vector<std::string> domain = row.all_shown("domain");
+    if (const std::string least = row.text_or("least"); !least.empty())
+      domain.push_back(least + " … " + row.text("most"));
     out.facts.push_back({row.text("fact"), row.shown("value"), row.truth("settable"), row.truth("set"),
-                         row.all_shown("domain"), row.texts("readers"), row.where(),
+                         std::move(domain), row.texts("readers"), row.where(),
                          row.numbers("glue", 1, 1 << 30)});
+  }
   out.dropped = top.texts("dropped");
 }
 

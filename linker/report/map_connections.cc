@@ -168,6 +168,10 @@ json fact_rows(const MapSource& source) {
       row["domain"] = declared.texts;
     else if (declared.settable)
       row["domain"] = declared.domain;
+    if (!declared.least.empty()) {
+      row["least"] = declared.least;
+      row["most"] = declared.most;
+    }
     row["readers"] = std::move(readers);
     rows.push_back(with_glue(with_place(std::move(row), declared.where), std::move(lines)));
   }

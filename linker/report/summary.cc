@@ -110,9 +110,12 @@ std::string connections(const json& map) {
 std::string facts(const json& map) {
   std::vector<Row> rows;
   for (const json& f : map.at("facts")) {
-    const std::string kind = f.at("set").get<bool>()        ? "set here, of " + joined(f.at("domain"), "")
-                             : f.at("settable").get<bool>() ? "settable, of " + joined(f.at("domain"), "")
-                                                            : "fixed";
+    const bool set = f.at("set").get<bool>(), settable = f.at("settable").get<bool>();
+    std::string kind = set ? "set here, " : settable ? "settable, " : "fixed";
+    if (f.contains("least"))
+      kind += "from " + f.at("least").get<std::string>() + " to " + f.at("most").get<std::string>();
+    else if (settable)
+      kind += "of " + joined(f.at("domain"), "");
     const json& readers = f.at("readers");
     rows.push_back({f.at("fact"), "=", f.at("value").dump(), kind,
                     readers.empty() ? "" : "read by " + joined(readers, "")});

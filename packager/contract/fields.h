@@ -136,6 +136,8 @@ void fields(V& v, T& fact) {
   v.text("text_value", fact.text_value, Need::kDefaulted);
   v.numbers("domain", "domain", fact.domain);
   v.later("texts", "texts", fact.texts);
+  v.later("least", fact.least);
+  v.later("most", fact.most);
 }
 
 template <class V, Of<Requirement> T>

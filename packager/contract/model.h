@@ -155,6 +155,7 @@ struct Fact {
   std::string text_value;            ///< for kReal and kText
   std::vector<std::int64_t> domain;  ///< settable: the values it may take, ascending
   std::vector<std::string> texts;    ///< kText, settable or imported: those that this component has code for
+  std::string least, most;           ///< kReal, settable: it may take any value from `least` to `most`
 };
 
 /// A condition that must hold in every composition: an expression whose value must not be 0.

@@ -388,7 +388,8 @@ Outcome<Contract> contract_from_records(const std::vector<Record>& records) {
   });
   for (Fact& fact : contract.facts) {
     std::sort(fact.domain.begin(), fact.domain.end());
-    if (fact.type == FactType::kReal) fact.text_value = decimal(fact.text_value);
+    if (fact.type == FactType::kReal)
+      for (std::string* number : {&fact.text_value, &fact.least, &fact.most}) *number = decimal(*number);
   }
   return {std::move(contract), std::move(diagnostics)};
 }

@@ -33,11 +33,12 @@ constexpr std::size_t kMaxText = 256;                     // of a text fact
 constexpr std::string_view kTextHandle = "unsigned int";  // what the handle of a text fact returns
 constexpr std::int64_t kMinTensorColumns = 32, kMaxTensorColumns = 512;
 
-bool is_real(const std::string& text) {
+std::optional<double> real_of(const std::string& text) {
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [last, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc{} && last == end && std::isfinite(value);
+  if (error != std::errc{} || last != end || !std::isfinite(value)) return std::nullopt;
+  return value;
 }
 
 bool power_of_two(std::int64_t value) {
@@ -336,7 +337,7 @@ class Validator {
     if (fact.type == FactType::kText && fact.cpp_type != kTextHandle)
       value("cpp_type", fmt::format("'{}' is not {}, a number in the list of texts", shortened(fact.cpp_type),
                                     kTextHandle));
-    if (fact.type == FactType::kReal && !fact.text_value.empty() && !is_real(fact.text_value))
+    if (fact.type == FactType::kReal && !fact.text_value.empty() && !real_of(fact.text_value))
       value("text_value", fmt::format("'{}' is no finite number", shortened(fact.text_value)));
     if (fact.type == FactType::kText) texts(fact, owner);
     if (fact.type != FactType::kText && !fact.texts.empty()) value("texts", "only a text fact has them");
@@ -348,7 +349,9 @@ class Validator {
     if (fact.type == FactType::kBoolean && fact.value && fact.value->expression.empty() &&
         fact.value->number != 0 && fact.value->number != 1)
       value("value", fmt::format("{} is neither 0 nor 1", fact.value->number));
-    if (fact.settable && fact.type != FactType::kText) return settable(fact, owner, counted);
+    if (fact.settable && fact.type == FactType::kReal) return range(fact, owner);
+    if (!fact.least.empty() || !fact.most.empty()) value("least", "only a settable real has a range");
+    if (fact.settable && fact.type != FactType::kText) return settable(fact, owner);
     if (!fact.domain.empty()) value("domain", "only a settable fact has one");
   }
 
@@ -374,9 +377,19 @@ class Validator {
                                       shortened(fmt::format("{}", fmt::join(fact.texts, ", ")))));
   }
 
-  void settable(const Fact& fact, bool owner, bool counted) {
+  /// Of a settable real: any value may be set that lies in it.
+  void range(const Fact& fact, bool owner) {
     if (!owner) return value("settable", "only the owner can declare a fact settable");
-    if (!counted) return value("settable", "only integer and boolean facts can be set");
+    if (!fact.domain.empty()) value("domain", "a real has a range, .least and .most");
+    for (const auto& [what, text] : {std::pair{"least", &fact.least}, {"most", &fact.most}})
+      if (!real_of(*text)) return value(what, fmt::format("'{}' is no finite number", shortened(*text)));
+    const std::optional<double> now = real_of(fact.text_value);
+    if (now && (*now < *real_of(fact.least) || *now > *real_of(fact.most)))
+      value("text_value", fmt::format("{} is not from {} to {}", fact.text_value, fact.least, fact.most));
+  }
+
+  void settable(const Fact& fact, bool owner) {
+    if (!owner) return value("settable", "only the owner can declare a fact settable");
     if (fact.domain.empty())
       return value("domain", "a settable fact lists the values that it may take", "state .domain");
     if (std::adjacent_find(fact.domain.begin(), fact.domain.end(), std::greater_equal<>{}) !=

@@ -114,8 +114,9 @@ std::vector<std::string> row(const Fact& fact) {
           value.empty() ? std::string() : fmt::format("= {}", value),
           !fact.texts.empty()
               ? fmt::format("{} {}", fact.settable ? "settable to" : "one of", fmt::join(fact.texts, ", "))
-          : fact.settable ? fmt::format("settable to {}", fmt::join(fact.domain, ", "))
-                          : std::string()};
+          : !fact.least.empty() ? fmt::format("settable from {} to {}", fact.least, fact.most)
+          : fact.settable       ? fmt::format("settable to {}", fmt::join(fact.domain, ", "))
+                                : std::string()};
 }
 
 std::vector<std::string> row(const Requirement& requirement) {

@@ -64,6 +64,7 @@ PIPELINK_PARAMETERS(owner::Parameters, "owner.h", partial, out);
 PIPELINK_FACT(scale, float, 0.1f);
 PIPELINK_TEXT(tile, "(64,32)");
 PIPELINK_SETTABLE_TEXT(reduction, "sum", "max");
+PIPELINK_SETTABLE_REAL(cap, float, .value = 50, .least = 0.5, .most = 1000);
 PIPELINK_SETTABLE_FACT(rows, int, .value = 4, .domain = {4, 8});
 PIPELINK_SCRATCH(partials, .field = "partial", .bytes = "rows * 100", .per_block = true, .align = 128, .zeroed = true);
 PIPELINK_ROLE(run, .warps = 1, .registers = {24, 64})(pipelink::Self self) {
@@ -72,7 +73,7 @@ PIPELINK_ROLE(run, .warps = 1, .registers = {24, 64})(pipelink::Self self) {
     case 0: *own += scale; break;
     default: *own = *own > scale ? *own : scale;
   }
-  parameters(self).out[run.thread(self)] = *own;
+  parameters(self).out[run.thread(self)] = *own < cap(self) ? *own : cap(self);
 }
 """
 READER = """
@@ -102,13 +103,28 @@ def texts_reals_and_scratch(tools):
     check("pl__owner__fact__reduction(unsigned) { return 1u; }" in other.text, f"the text that was set: {other.text}")
     equal(other.map["scratch"][0]["bytes"], 896, "scratch for eight rows")
     check(other.cubin != linked.cubin, "another text is the same code")
+    check("pl__owner__fact__cap(unsigned) { return static_cast<float>(50); }" in linked.text, f"the default real: {linked.text}")
+    capped = tools.linked("worded", [owner, reader], set={"owner.cap": 30.25})
+    check("pl__owner__fact__cap(unsigned) { return static_cast<float>(30.25); }" in capped.text, f"the real that was set: {capped.text}")
+    check(capped.cubin != linked.cubin, "another real is the same code")
+    row = next(row for row in capped.map["facts"] if row["fact"] == "owner.cap")
+    equal([row[key] for key in ("value", "set", "least", "most")], ["30.25", True, "0.5", "1000"], "a real in the map")
+    summary = tools.must("inspect", capped.folder / f"worded.{ARCH}.map.json").out
+    check("set here, from 0.5 to 1000" in summary, f"the summary: {summary}")
+    text = tools.refused("worded", [owner, reader], "L-FACT-DOMAIN", set={"owner.cap": 1000.5})
+    for word in ("1000.5 is no such number", "lets it be a number from 0.5 to 1000", "SET owner.cap=1000"):
+        check(word in text, f"L-FACT-DOMAIN lacks {word!r}: {text}")
+    text = tools.refused("worded", [owner, reader], "L-FACT-TYPE", set={"owner.cap": "much"})
+    check("SET owner.cap to a number from 0.5 to 1000" in text, text)
+    text = tools.refused_package("owner", OWNER.replace(".most = 1000", ".most = 10"), "P-VALUE")
+    check("50 is not from 0.5 to 10" in text, text)
     narrow = tools.package("reader", source=READER.replace(', "(64,32)"', ""), variant="narrow")
     text = tools.refused("worded", [owner, narrow], "L-FACT-DOMAIN")
     check("owner.cu:" in text and "reader.cu:" in text, f"L-FACT-DOMAIN names no places: {text}")
     text = tools.refused_package("owner", OWNER.replace('.field = "partial"', '.field = "partials"'), "P-VALUE")
     check("no pointer among" in text, text)
     listed = tools.must("inspect", owner).out
-    for word in ("rows * 100 bytes for each block, aligned to 128, through partial, zeroed", "settable to sum, max", "= 0.10000000149011612"):
+    for word in ("rows * 100 bytes for each block, aligned to 128, through partial, zeroed", "settable to sum, max", "settable from 0.5 to 1000", "= 0.10000000149011612"):
         check(word in listed, f"inspect lacks {word!r}: {listed}")
     tools.must("inspect", linked.folder / f"worded.{ARCH}.map.json", "--html", linked.folder / "page.html")
     done = tools.must("audit", owner)

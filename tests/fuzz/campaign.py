@@ -24,6 +24,8 @@ CHUNK = 20_000
 # allocation remembers one frame, not thirty: what is found is found again with all of them.
 FAST = ["-entropic=0", "-reduce_inputs=0", "-use_counters=0"]
 SANITIZER = "malloc_context_size=1:quarantine_size_mb=64:max_malloc_fill_size=0"
+SLOWEST_MS = 10_000  # of processor time
+LOADED = 12  # how much longer that may take where others want the processor; libFuzzer's limit is on the clock
 MAX_FOUND = 20  # a target that fails all the time is not worth the rest
 NOT_COUNTED = {"number_of_executed_units", "average_exec_per_sec", "new_units_added", "slowest_unit_time_sec", "slowest_ms", "peak_rss_mb",
                "runs"}
@@ -31,7 +33,7 @@ NOT_COUNTED = {"number_of_executed_units", "average_exec_per_sec", "new_units_ad
 
 def chunk(arguments, corpus, number, runs):
     """Runs one process; its statistics, and whether it was well."""
-    command = [arguments.binary, f"-runs={runs}", f"-seed={number}", "-timeout=10", "-rss_limit_mb=2048",
+    command = [arguments.binary, f"-runs={runs}", f"-seed={number}", f"-timeout={10 * LOADED}", "-rss_limit_mb=2048",
                f"-max_len={arguments.max_length}", "-detect_leaks=1", "-print_final_stats=1", "-verbosity=0", "-print_funcs=0",
                "-mutate_depth=2", *FAST, f"-artifact_prefix={arguments.work}/{arguments.target}-", corpus, arguments.seeds]
     done = subprocess.run(command, env=dict(os.environ, ASAN_OPTIONS=SANITIZER), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
@@ -77,6 +79,8 @@ class Campaign:
             result["seconds"] = round(time.monotonic() - self.begin, 1)
             result["slowest_ms"] = max(result["slowest_ms"], stats.get("slowest_ms", 0))
             result["peak_mib"] = max(result["peak_mib"], int(stats.get("peak_rss_mb", 0)))
+            if stats.get("slowest_ms", 0) > SLOWEST_MS:
+                result["found"].append(f"an input that took {stats['slowest_ms'] / 1000:.1f} s")
             for key in stats.keys() - NOT_COUNTED:
                 result["passes"][key] = result["passes"].get(key, 0) + int(stats[key])
             if not well:

@@ -113,7 +113,14 @@ TEST_CASE("L-LAYOUT: generations") {
   const Component two = reads_for<2>(), four = reads_for<4>(), three = reads_for<3>();
   CHECK(messages(compose({{a, ""}, {two, ""}})).empty());
   CHECK(messages(compose({{a, ""}, {four, ""}}, {{}, {{"gemm.buffers", "4"}}})).empty());
-  CHECK(messages(compose({{a, ""}, {three, ""}})) == R"()");
+  CHECK(messages(compose({{a, ""}, {three, ""}})) ==
+        R"(error[L-LAYOUT]: the tensor `b.in` is not what `gemm.acc` gives
+  b: imports `in`, f32 64x2 in tensor_memory of a warpgroup, generations 3 (b.cu:2)
+  gemm: exports `acc`, f32 64x2 in tensor_memory of a warpgroup, generations buffers (gemm.cu:4)
+  gemm: `buffers` is 2 (gemm.cu:2)
+  = reason: a tile is read for 3 calls in b and keeps its place for 2 in gemm
+  = help: SET gemm.buffers=4
+)");
 }
 
 TEST_CASE("tensors by facts: of others, and set by the composition") {

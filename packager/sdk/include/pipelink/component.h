@@ -248,6 +248,16 @@
                          options.value.write(w, "value"); options.domain.write(w, "domain");)    \
   PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)
 
+/// PIPELINK_SETTABLE_REAL(cap, float, .value = 50, .least = 1, .most = 1000);
+/// A real constant that the composition may set to any value of the range (`SET owner.cap=30`) without a
+/// recompile: the owner too reads it as cap(self).
+#define PIPELINK_SETTABLE_REAL(NAME, TYPE, ...)                                                  \
+  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export");                             \
+                         ::pipelink::detail::write_fact_type<TYPE>(w); w.field("settable", 1LL); \
+                         constexpr ::pipelink::detail::SettableRealOptions options{__VA_ARGS__}; \
+                         ::pipelink::detail::write_range<TYPE>(w, options);)                     \
+  PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)
+
 /// PIPELINK_USE_FACT(tile_m, int);
 /// A fact that another component owns, read as tile_m(self).
 #define PIPELINK_USE_FACT(NAME, TYPE)                                                             \

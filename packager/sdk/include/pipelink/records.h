@@ -324,6 +324,11 @@ struct SettableOptions {
   Integers domain;  ///< all values that the component can take
 };
 
+struct SettableRealOptions {
+  double value = 0;            ///< the default
+  double least = 0, most = 0;  ///< any value between them can be set
+};
+
 struct TensorOptions {
   const char* element = "";         ///< "f32", "bf16", …
   Amounts tile;                     ///< extents, row-major; numbers, or expressions over facts
@@ -443,6 +448,15 @@ constexpr void write_fact_value(RecordWriter& w, T value) {
     write_real(w, "text_value", static_cast<double>(value));
   else
     w.field("value", static_cast<long long>(value));
+}
+
+/// As numbers of the fact's type, which all its values are rounded to.
+template <class T>
+constexpr void write_range(RecordWriter& w, SettableRealOptions options) {
+  static_assert(FactType<T>::real, "a settable real is float or double");
+  write_real(w, "text_value", static_cast<double>(static_cast<T>(options.value)));
+  write_real(w, "least", static_cast<double>(static_cast<T>(options.least)));
+  write_real(w, "most", static_cast<double>(static_cast<T>(options.most)));
 }
 
 /// The first is the value of an owner's fact.
