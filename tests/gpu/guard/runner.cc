@@ -223,12 +223,14 @@ std::string fault_of(const Case& c, const Ran& ran, std::string& named) {
 
 struct Options {
   std::string out, commit = "unknown", driver = "unknown";
-  std::vector<std::pair<std::string, std::string>> commands;
+  std::vector<std::pair<std::string, std::string>> commands, cubins;  ///< and the digest of each cubin
 };
 
 [[noreturn]] void usage() {
-  std::fputs("usage: guard_runner [--out FILE.json] [--commit C] [--driver V] [--run NAME COMMAND]...\n",
-             stderr);
+  std::fputs(
+      "usage: guard_runner [--out FILE.json] [--commit C] [--driver V] [--cubin NAME SHA256]... "
+      "[--run NAME COMMAND]...\n",
+      stderr);
   std::exit(2);
 }
 
@@ -236,7 +238,7 @@ Options parse(int argc, char** argv) {
   Options o;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
-    const int values = option == "--run" ? 2 : 1;
+    const int values = option == "--run" || option == "--cubin" ? 2 : 1;
     if (i + values >= argc) usage();
     if (option == "--out")
       o.out = argv[++i];
@@ -244,8 +246,8 @@ Options parse(int argc, char** argv) {
       o.commit = argv[++i];
     else if (option == "--driver")
       o.driver = argv[++i];
-    else if (option == "--run") {
-      o.commands.emplace_back(argv[i + 1], argv[i + 2]);
+    else if (values == 2) {
+      (option == "--run" ? o.commands : o.cubins).emplace_back(argv[i + 1], argv[i + 2]);
       i += 2;
     } else
       usage();
@@ -284,7 +286,10 @@ int main(int argc, char** argv) {
   std::string json = "{\n \"device\": " + quoted(device.output) +
                      ",\n \"driver\": " + quoted(options.driver) + ",\n \"toolkit\": " + quoted(TOOLKIT) +
                      ",\n \"date\": " + quoted(date) + ",\n \"commit\": " + quoted(options.commit) +
-                     ",\n \"cases\": [";
+                     ",\n \"cubins\": {";
+  for (const auto& [name, digest] : options.cubins)
+    json += (json.back() == '{' ? "" : ", ") + quoted(name) + ": " + quoted(digest);
+  json += "},\n \"cases\": [";
   int passed = 0, failed = 0;
   const auto record = [&](const std::string& name, const std::string& planted, const std::string& named,
                           double seconds, const std::string& fault) {
