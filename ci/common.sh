@@ -7,6 +7,12 @@ jobs="$(nproc)"
 export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1 # another checkout finds what this one compiled
 
 say() { printf '== %s\n' "$*"; }
+# show_help "$@": the comment that the script begins with, if its first argument asks for help.
+show_help() {
+  if [[ "${1:-}" != --help && "${1:-}" != -h ]]; then return; fi
+  sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+  exit 0
+}
 fail() {
   printf 'error: %s\n' "$*" >&2
   exit 2

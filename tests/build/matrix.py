@@ -34,6 +34,10 @@ def template(options):
     path = os.pathsep.join([os.path.dirname(options.cmake), os.environ["PATH"]])
     environment = {"CMAKE_PREFIX_PATH": str(options.pipelink), "CMAKE_BUILD_PARALLEL_LEVEL": "2", "PATH": path}
     check("Usage: ci/matrix" in must_run([ROOT / "ci/matrix", "--help"]), "no help")
+    for script in sorted((ROOT / "ci").iterdir()):
+        if "." not in script.name and script.name != "matrix":
+            text = must_run([script, "--help"])
+            check(text.strip() and "source" not in text and len(text) < 2000, f"the help of {script.name}: {text}")
     for arguments, message in [(["90a", "91a"], r"no workflow preset '91a'; it has: dev 90a 100a 103a 120a link"),
                                (["--prefix", work], "unknown option --prefix"),
                                (["--repository", work], r"has no CMakePresets.json")]:
