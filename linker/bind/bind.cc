@@ -11,7 +11,8 @@ void report_isolated(const Composition& composition, const Bindings& bindings, F
   const std::size_t count = composition.instances.size();
   if (count < 2) return;
   std::vector<bool> bound(count);
-  for (const std::vector<Binding>* list : {&bindings.callables, &bindings.rings, &bindings.counters}) {
+  for (const std::vector<Binding>* list :
+       {&bindings.callables, &bindings.handovers, &bindings.rings, &bindings.counters}) {
     for (const Binding& b : *list) {
       if (b.importer.instance == b.exporter.instance) continue;
       bound[b.importer.instance] = bound[b.exporter.instance] = true;
@@ -51,7 +52,7 @@ using binding::Faults;
 Bindings settle(const Composition& composition, Faults& faults) {
   Bindings bindings;
   const binding::BindEntries told = binding::resolve_bind(composition, faults);
-  const bool calls = binding::settle_callables(composition, told.callables, bindings, faults);
+  const bool calls = binding::settle_callables(composition, told, bindings, faults);
   const bool rings = binding::settle_rings(composition, told.rings, bindings, faults);
   const bool counters = binding::settle_counters(composition, told.counters, bindings, faults);
   binding::settle_tensors(composition, bindings, faults);

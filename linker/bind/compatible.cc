@@ -159,6 +159,42 @@ std::vector<std::string> tensor_faults(const Side& a, const TensorPort& x, const
   return faults;
 }
 
+std::optional<std::size_t> handed_tensor(const contract::Contract& contract, const Callable& callable,
+                                         Direction direction) {
+  const std::vector<std::size_t> carried = tensors_via(contract, callable.name);
+  if (callable.direction != Direction::kImport || carried.size() != 1 ||
+      contract.tensors[carried.front()].direction != direction)
+    return std::nullopt;
+  return carried.front();
+}
+
+std::vector<std::string> handover_faults(const Side& giver, const Callable& put, const Side& taker,
+                                         const Callable& get) {
+  std::vector<std::string> faults;
+  for (const auto& [side, callable] : {std::pair{&giver, &put}, std::pair{&taker, &get}}) {
+    if (callable->result.name != "void")
+      faults.push_back(side->owner + " expects a result, " + quoted(callable->result.name) +
+                       "; no code of the other role runs in the call");
+    if (callable->parameters.size() != 1)
+      faults.push_back(quoted(callable->name) + " of " + side->owner + " has " +
+                       counted(callable->parameters.size(), "parameter") +
+                       "; between roles only the tile travels");
+  }
+  if (!faults.empty()) return faults;
+  const TensorPort& to = taker.contract.tensors[*handed_tensor(taker.contract, get, Direction::kImport)];
+  const TensorPort& from = giver.contract.tensors[*handed_tensor(giver.contract, put, Direction::kExport)];
+  const Type &given = put.parameters.front(), &taken = get.parameters.front();
+  if (to.space != "registers")
+    faults.push_back(taker.owner + " takes the tile in " + to.space +
+                     "; between roles it is given in registers");
+  else if (from.space == "registers" && element_of(given.name) != element_of(taken.name))
+    faults.push_back("elements are " + quoted(element_of(given.name)) + " in " + giver.owner + " and " +
+                     quoted(element_of(taken.name)) + " in " + taker.owner);
+  if (taken.name.starts_with("const ") || taken.name.find(" const") != std::string::npos)
+    faults.push_back(taker.owner + " takes the tile as " + quoted(taken.name) + ", which cannot be filled");
+  return faults;
+}
+
 std::span<const RingProperty> ring_properties() {
   return kRingProperties;
 }

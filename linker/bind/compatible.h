@@ -32,6 +32,16 @@ std::string tensor_text(const contract::TensorPort& tensor);
 std::vector<std::string> tensor_faults(const Side& a, const contract::TensorPort& x, const Side& b,
                                        const contract::TensorPort& y);
 
+/// The tensor that an imported callable hands to another role (`direction` export), or takes from one: the
+/// only one that it carries. None: it carries another, several or no tile.
+std::optional<std::size_t> handed_tensor(const contract::Contract& contract,
+                                         const contract::Callable& callable, contract::Direction direction);
+
+/// Why a role cannot take by `get` what another one gives by `put`, tensors apart; each import has its
+/// handed_tensor.
+std::vector<std::string> handover_faults(const Side& giver, const contract::Callable& put, const Side& taker,
+                                         const contract::Callable& get);
+
 /// What both sides of a ring may state.
 struct RingProperty {
   const char* name;

@@ -49,7 +49,7 @@ class FactSettler {
   }
 
   void connect() {
-    for (const std::vector<Binding>* list : {&bindings_.callables, &bindings_.rings}) {
+    for (const std::vector<Binding>* list : {&bindings_.callables, &bindings_.handovers, &bindings_.rings}) {
       for (const Binding& b : *list) {
         edges_.insert({b.importer.instance, b.exporter.instance});
         edges_.insert({b.exporter.instance, b.importer.instance});
@@ -82,8 +82,8 @@ class FactSettler {
 
   void settle(PortRef ref) {
     if (told_.faulty.count(ref)) return;
-    if (const auto it = told_.exporter_of.find(ref); it != told_.exporter_of.end()) {
-      take(ref, it->second);
+    if (const auto it = told_.exporters_of.find(ref); it != told_.exporters_of.end()) {
+      take(ref, it->second.front());
       return;
     }
     std::vector<PortRef> owners;

@@ -35,19 +35,44 @@ class Faults {
 
 /// What one kind of port is told by BIND.
 struct Told {
-  std::map<PortRef, PortRef> exporter_of;  ///< by importer
-  std::set<PortRef> faulty;                ///< named by a BIND that is in error
+  std::map<PortRef, std::vector<PortRef>>
+      exporters_of;          ///< by importer; several, in order, of callables only
+  std::set<PortRef> faulty;  ///< named by a BIND that is in error
 };
 
 struct BindEntries {
   Told callables, rings, facts, counters;
+  std::vector<Binding> handovers;  ///< as Bindings::handovers
 };
 
 /// The BIND entries, resolved. L-BIND.
 BindEntries resolve_bind(const Composition& composition, Faults& faults);
 
-/// L-UNBOUND, L-AMBIGUOUS. False if an import is left unsettled.
-bool settle_callables(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults);
+/// Hand-overs too. L-UNBOUND, L-AMBIGUOUS. False if an import is left unsettled.
+bool settle_callables(const Composition& composition, const BindEntries& told, Bindings& bindings,
+                      Faults& faults);
+
+/// A callable that no export serves, and why each does not.
+struct Unserved {
+  PortRef import;
+  std::vector<LabelledFact> rejected;
+  std::vector<Proposal> own;  ///< exports of its own instance that would do
+};
+
+/// Imports of other roles that could have been the other side, and why none is.
+struct Handed {
+  bool gives = false;  ///< the import gives a tile, and they would take it
+  std::vector<LabelledFact> rejected;
+};
+
+/// L-UNBOUND of `port`, in full `name`, which `import` tells.
+void report_unserved(Unserved unserved, const std::string& kind, const std::string& port,
+                     const std::string& name, LabelledFact import, const Handed& handed, Faults& faults);
+
+/// Pairs imports that no export serves, where the one gives a tile and the other takes it. L-UNBOUND for
+/// those that are left, L-AMBIGUOUS.
+bool settle_handovers(const Composition& composition, const std::vector<Unserved>& left, Bindings& bindings,
+                      Faults& faults);
 
 /// As callables; besides, each ring export has exactly one importer. L-RING.
 bool settle_rings(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults);
@@ -55,7 +80,7 @@ bool settle_rings(const Composition& composition, const Told& told, Bindings& bi
 /// As callables; a counter may have many importers.
 bool settle_counters(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults);
 
-/// Along the bound callables. L-UNBOUND, L-AMBIGUOUS.
+/// Along the bound callables and hand-overs. L-UNBOUND, L-AMBIGUOUS.
 void settle_tensors(const Composition& composition, Bindings& bindings, Faults& faults);
 
 /// Fills `facts` (without values) and `fact_of`. L-FACT-OWNERS (not if `ports_settled` is false, since a

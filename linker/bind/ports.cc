@@ -35,27 +35,30 @@ class Settler {
         faults_(faults) {}
 
   std::vector<Port> imports, exports;
-  bool exclusive = false;  ///< an export has one importer
+  bool exclusive = false;   ///< an export has one importer
+  bool keeps_left = false;  ///< what no export serves goes to `left`, without a message
   std::vector<Binding> bound;
+  std::vector<Unserved> left;
   std::set<PortRef> unsettled;  ///< exports that an unsettled import could have meant
   bool settled = true;
 
   void run() {
-    std::vector<const Port*> left;
+    std::vector<const Port*> open;
     for (const Port& p : imports) {
-      if (const auto it = told_.exporter_of.find(p.ref); it != told_.exporter_of.end()) {
-        if (!told_.faulty.count(p.ref)) bound.push_back({p.ref, it->second});
-      } else if (!told_.faulty.count(p.ref)) {
-        left.push_back(&p);
+      if (told_.faulty.count(p.ref)) continue;
+      if (const auto it = told_.exporters_of.find(p.ref); it != told_.exporters_of.end()) {
+        for (const PortRef& exporter : it->second) bound.push_back({p.ref, exporter});
+      } else {
+        open.push_back(&p);
       }
     }
     settled = told_.faulty.empty();
     take();
-    left = by_name(left);
+    open = by_name(open);
     take();
-    for (const Port* p : left) by_fit(*p);
-    std::sort(bound.begin(), bound.end(),
-              [](const Binding& a, const Binding& b) { return a.importer < b.importer; });
+    for (const Port* p : open) by_fit(*p);
+    std::stable_sort(bound.begin(), bound.end(),
+                     [](const Binding& a, const Binding& b) { return a.importer < b.importer; });
   }
 
   std::string name(const Port& p) const { return dotted(composition_, p.ref.instance, p.name); }
@@ -73,9 +76,9 @@ class Settler {
   }
 
   /// Binds the imports that have one namesake; returns those that have none.
-  std::vector<const Port*> by_name(const std::vector<const Port*>& left) {
+  std::vector<const Port*> by_name(const std::vector<const Port*>& open) {
     std::vector<const Port*> rest;
-    for (const Port* p : left) {
+    for (const Port* p : open) {
       std::vector<Candidate> same;
       for (const Port& e : exports) {
         if (e.name != p->name || e.ref.instance == p->ref.instance || taken_.count(e.ref)) continue;
@@ -147,22 +150,18 @@ class Settler {
   }
 
   void unbound(const Port& p, const std::vector<Candidate>& candidates) {
-    Diagnostic d = error("L-UNBOUND", "nobody exports what the " + kind_ + " " + quoted(name(p)) + " needs");
-    d.facts.push_back(fact(p, Direction::kImport));
-    std::vector<Proposal> own;
+    Unserved unserved{p.ref, {}, {}};
     for (const Candidate& c : candidates) {
-      d.facts.push_back(fact(*c.port, Direction::kExport, "; rejected: " + c.misfit));
-      unsettled.insert(c.port->ref);
-      if (!exclusive && c.port->ref.instance == p.ref.instance && misfit_(p.ref, c.port->ref).empty()) {
-        own.push_back(bind_proposal(name(p), name(*c.port)));
-      }
+      unserved.rejected.push_back(fact(*c.port, Direction::kExport, "; rejected: " + c.misfit));
+      if (!exclusive && c.port->ref.instance == p.ref.instance && misfit_(p.ref, c.port->ref).empty())
+        unserved.own.push_back(bind_proposal(name(p), name(*c.port)));
     }
-    d.reason = candidates.empty()
-                   ? "0 exports of this kind in the composition"
-                   : counted(candidates.size(), "export") + " of this kind in the composition, none fits";
-    d.help = "add a component that exports " + kind_ + " " + quoted(p.name);
-    for (Proposal& proposal : own) proposal.help = d.help + ", or " + proposal.help;
-    faults_.push_back(std::move(d), std::move(own));
+    if (keeps_left) {
+      left.push_back(std::move(unserved));
+      return;
+    }
+    for (const Candidate& c : candidates) unsettled.insert(c.port->ref);
+    report_unserved(std::move(unserved), kind_, p.name, name(p), fact(p, Direction::kImport), {}, faults_);
     settled = false;
   }
 
@@ -173,6 +172,28 @@ class Settler {
   Faults& faults_;
   std::map<PortRef, PortRef> taken_;  ///< exclusive: exporter → importer
 };
+
+}  // namespace
+
+void report_unserved(Unserved unserved, const std::string& kind, const std::string& port,
+                     const std::string& name, LabelledFact import, const Handed& handed, Faults& faults) {
+  Diagnostic d = error("L-UNBOUND", "nobody exports what the " + kind + " " + quoted(name) + " needs");
+  d.facts.push_back(std::move(import));
+  d.facts.insert(d.facts.end(), unserved.rejected.begin(), unserved.rejected.end());
+  d.facts.insert(d.facts.end(), handed.rejected.begin(), handed.rejected.end());
+  d.reason = unserved.rejected.empty() ? "0 exports of this kind in the composition"
+                                       : counted(unserved.rejected.size(), "export") +
+                                             " of this kind in the composition, none fits";
+  if (!handed.rejected.empty())
+    d.reason += "; " + counted(handed.rejected.size(), "import") + " of other roles " +
+                (handed.gives ? "that take" : "that give") +
+                (handed.rejected.size() == 1 ? "s a tile, and it does not fit" : " a tile, none fits");
+  d.help = "add a component that exports " + kind + " " + quoted(port);
+  for (Proposal& proposal : unserved.own) proposal.help = d.help + ", or " + proposal.help;
+  faults.push_back(std::move(d), std::move(unserved.own));
+}
+
+namespace {
 
 template <class List, class Says>
 void collect(std::size_t instance, const List& list, Says says, Settler& settler) {
@@ -229,25 +250,33 @@ void check_ring_ends(const Settler& rings, const Told& told, Faults& faults) {
 
 }  // namespace
 
-bool settle_callables(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults) {
+bool settle_callables(const Composition& composition, const BindEntries& told, Bindings& bindings,
+                      Faults& faults) {
   const auto misfit = [&](PortRef importer, PortRef exporter) {
     const Side a = side(composition, importer.instance), b = side(composition, exporter.instance);
     return callable_misfit(a, a.contract.callables[importer.index], b, b.contract.callables[exporter.index]);
   };
-  Settler settler(composition, told, "callable", misfit, faults);
+  Settler settler(composition, told.callables, "callable", misfit, faults);
+  settler.keeps_left = true;
   for (std::size_t i = 0; i < composition.instances.size(); ++i) {
     collect(
         i, composition.contract(i).callables,
         [](const contract::Callable& c) { return "as " + quoted(signature_text(c)); }, settler);
   }
+  std::erase_if(settler.imports, [&](const Port& p) {
+    return std::any_of(told.handovers.begin(), told.handovers.end(),
+                       [&](const Binding& b) { return b.importer == p.ref || b.exporter == p.ref; });
+  });
   settler.run();
   bindings.callables = settler.bound;
+  bindings.handovers = told.handovers;
+  const bool handed = settle_handovers(composition, settler.left, bindings, faults);
   std::set<PortRef> used = settler.unsettled;
   for (const Binding& b : settler.bound) used.insert(b.exporter);
   for (const Port& e : settler.exports) {
     if (!used.count(e.ref)) bindings.dropped.push_back(e.ref);
   }
-  return settler.settled;
+  return settler.settled && handed;
 }
 
 bool settle_counters(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "linker/bind/compatible.h"
 #include "linker/bind/passes.h"
 #include "linker/bind/words.h"
 
@@ -187,7 +188,7 @@ class Resolver {
         enter(kind, b, a);
       }
     }
-    if (bound) return;
+    if (bound || hand_over(a, b) || hand_over(b, a)) return;
     if (shared_kind) {
       int kind = 0;
       while (!a.ports[kind] || !b.ports[kind]) ++kind;
@@ -239,15 +240,78 @@ class Resolver {
     const PortRef from{importer.instance, importer.ports[kind]->index};
     const PortRef to{exporter.instance, exporter.ports[kind]->index};
     Told& t = *told(kind);
-    const auto [it, added] = t.exporter_of.emplace(from, to);
-    if (added || it->second == to) {
-      entries_.emplace(std::make_pair(kind, from), entry_);
-      return;
+    const auto [entry, first] = entries_.emplace(std::make_pair(kind, from), entry_);
+    std::vector<PortRef>& exporters = t.exporters_of[from];
+    if (std::find(exporters.begin(), exporters.end(), to) != exporters.end()) return;
+    exporters.push_back(to);
+    if (first) return;
+    const std::string why =
+        kind == kCallable ? one_only(from) : "an import meets one export; here it is given 2";
+    if (why.empty()) return;
+    twice(kind, importer, entry->second, why);
+    t.faulty.insert(exporters.begin(), exporters.end());
+  }
+
+  /// Why not several exports can be called in the place of one import; empty: they can.
+  std::string one_only(PortRef import) const {
+    if (handed(import)) return "its tile is handed to another role; no export is called";
+    const Contract& c = composition_.contract(import.instance);
+    const contract::Callable& callable = c.callables[import.index];
+    if (callable.result.name != "void")
+      return "it returns " + quoted(callable.result.name) + ", and each of 2 exports would return one";
+    for (const std::size_t tensor : tensors_via(c, callable.name))
+      if (c.tensors[tensor].direction == Direction::kImport)
+        return "it takes the tile " + quoted(c.tensors[tensor].name) +
+               ", and each of 2 exports would give one";
+    return {};
+  }
+
+  bool handed(PortRef import) const {
+    return std::any_of(out_.handovers.begin(), out_.handovers.end(),
+                       [&](const Binding& b) { return b.importer == import || b.exporter == import; });
+  }
+
+  /// The imported callable that an end names, itself or by the tensor that it carries.
+  std::optional<PortRef> carrier(const End& e) const {
+    const Contract& c = composition_.contract(e.instance);
+    std::optional<Port> port = e.ports[kCallable];
+    if (!port && e.ports[kTensor]) port = find(c.callables, c.tensors[e.ports[kTensor]->index].via);
+    if (!port || port->direction != Direction::kImport) return std::nullopt;
+    return PortRef{e.instance, port->index};
+  }
+
+  /// Two imports, one of which gives the tile that the other takes, each in a role of its own.
+  bool hand_over(const End& giver, const End& taker) {
+    const std::optional<PortRef> from = carrier(giver), to = carrier(taker);
+    const auto carries = [&](PortRef port, Direction direction) {
+      const Contract& c = composition_.contract(port.instance);
+      return handed_tensor(c, c.callables[port.index], direction).has_value();
+    };
+    if (!from || !to || !carries(*from, Direction::kExport) || !carries(*to, Direction::kImport))
+      return false;
+    const Binding pair{*to, *from};
+    for (const Binding& b : out_.handovers)
+      if (b.importer == pair.importer && b.exporter == pair.exporter) return true;
+    bool good = true;
+    for (const auto& [end, port] : {std::pair{&giver, *from}, std::pair{&taker, *to}}) {
+      const auto [entry, first] = entries_.emplace(std::make_pair(int{kCallable}, port), entry_);
+      if (first || !good) continue;
+      good = false;
+      twice(kCallable, *end, entry->second,
+            "a tile goes from one role to one other; here the import is given 2 other sides");
     }
+    if (good)
+      out_.handovers.push_back(pair);
+    else
+      out_.callables.faulty.insert({*from, *to});
+    return true;
+  }
+
+  void twice(int kind, const End& importer, const LabelledFact& first, const std::string& why) {
     Diagnostic d = error("L-BIND", quoted(importer.text) + " is bound twice");
-    d.facts.push_back(entries_.at({kind, from}));
+    d.facts.push_back(first);
     d.facts.push_back(entry_);
-    d.reason = "an import meets one export; here it is given 2";
+    d.reason = why;
     d.help = "remove all but one of them";
     std::vector<Proposal> proposals;
     for (const LabelledFact& entry : {entry_, d.facts.front()}) {
@@ -257,7 +321,8 @@ class Resolver {
                            }});
     }
     faults_.push_back(std::move(d), std::move(proposals), true);
-    t.faulty.insert({from, to, it->second});
+    if (const std::optional<Port>& port = importer.ports[kind])
+      told(kind)->faulty.insert({importer.instance, port->index});
   }
 
   const Composition& composition_;

@@ -27,6 +27,14 @@ class TensorSettler {
       take(call.importer, call.exporter);
       take(call.exporter, call.importer);
     }
+    for (const Binding& handover : bindings_.handovers) {
+      const auto tensor = [&](PortRef port, Direction direction) {
+        const contract::Contract& c = composition_.contract(port.instance);
+        return PortRef{port.instance, *handed_tensor(c, c.callables[port.index], direction)};
+      };
+      bindings_.tensors.push_back(
+          {tensor(handover.importer, Direction::kImport), tensor(handover.exporter, Direction::kExport)});
+    }
     std::sort(bindings_.tensors.begin(), bindings_.tensors.end(), [](const Binding& a, const Binding& b) {
       return std::tie(a.importer, a.exporter) < std::tie(b.importer, b.exporter);
     });

@@ -34,6 +34,24 @@ void check_signature(const Context& context, const Binding& b, Findings& finding
   findings.push_back(std::move(f));
 }
 
+void check_handover(const Context& context, const Binding& b, Findings& findings) {
+  const Side in = context.side(b.importer.instance), out = context.side(b.exporter.instance);
+  const Callable& get = in.contract.callables[b.importer.index];
+  const Callable& put = out.contract.callables[b.exporter.index];
+  const std::vector<std::string> faults = binding::handover_faults(out, put, in, get);
+  if (faults.empty()) return;
+  Finding f;
+  f.diagnostic = binding::error("L-SIGNATURE", "the callable " + quoted(in.owner + "." + get.name) +
+                                                   " cannot take what " + quoted(out.owner + "." + put.name) +
+                                                   " of another role gives");
+  f.diagnostic.facts = {
+      {out.owner, "imports " + quoted(put.name) + " as " + quoted(binding::signature_text(put)), put.where},
+      {in.owner, "imports " + quoted(get.name) + " as " + quoted(binding::signature_text(get)), get.where}};
+  f.diagnostic.reason = binding::joined(faults, "\n");
+  f.diagnostic.help = "give by void(const T (&)[N]) and take by void(T (&)[M]), the tile alone";
+  findings.push_back(std::move(f));
+}
+
 }  // namespace
 
 std::vector<Proposal> other_exports(const Context& context, PortRef importer, PortRef bound) {
@@ -56,6 +74,7 @@ std::vector<Proposal> other_exports(const Context& context, PortRef importer, Po
 
 void check_calls(const Context& context, Findings& findings) {
   for (const Binding& b : context.bindings.callables) check_signature(context, b, findings);
+  for (const Binding& b : context.bindings.handovers) check_handover(context, b, findings);
 }
 
 }  // namespace pipelink::checking

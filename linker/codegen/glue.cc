@@ -150,7 +150,18 @@ void declare(const Group& group, const std::vector<std::size_t>& called, std::ve
   }
 }
 
-/// One import: a call of the bound export, for each instance that calls.
+/// The code of route `r` in the threads of `role`.
+TransferContext transfer_context(const Plan& plan, std::size_t r, const std::optional<PortRef>& role,
+                                 std::size_t parameter) {
+  TransferContext context;
+  context.prefix = fmt::format("t{}_", parameter);
+  context.placed = plan.transfers[r];
+  context.guarded = plan.guard.has_value();
+  if (role) context.first_warp = plan.instances[role->instance].roles[role->index];
+  return context;
+}
+
+/// One import: calls of the bound exports, for each instance that calls; or a side of a hand-over.
 class Trampoline {
  public:
   Trampoline(const Composition& composition, const Bindings& bindings, const Plan& plan,
@@ -188,27 +199,59 @@ class Trampoline {
     for (const std::string& line : text) out.push_back(indent + line);
   }
 
+  /// What an import does for one instance: its one call, several, or its side of a hand-over.
   std::vector<std::string> call(std::size_t instance, std::size_t k, const SignatureText& types) const {
-    const Binding* bound = nullptr;
+    const PortRef import{instance, k};
+    for (std::size_t r = 0; r < routes_.size(); ++r)
+      if (routes_[r].request.two_roles &&
+          (routes_[r].callable.importer == import || routes_[r].callable.exporter == import))
+        return handover(r, import, types);
+    std::vector<const Binding*> bound;
     for (const Binding& b : bindings_.callables)
-      if (b.importer == PortRef{instance, k}) bound = &b;
-    const contract::Contract& target = composition_.contract(bound->exporter.instance);
-    const contract::Callable& export_ = target.callables[bound->exporter.index];
+      if (b.importer == import) bound.push_back(&b);
+    if (bound.size() == 1) return call(*bound.front(), types, true);
+    std::vector<std::string> out;
+    for (const Binding* b : bound) {  // none returns anything
+      out.push_back("{");
+      append(out, "  ", call(*b, types, false));
+      out.push_back("}");
+    }
+    return out;
+  }
+
+  std::vector<std::string> handover(std::size_t r, PortRef import, const SignatureText& types) const {
+    const Route& route = routes_[r];
+    const Carried here{"a0", types.parameters.front(),
+                       &composition_.contract(import.instance).callables[import.index].parameters.front()};
+    const bool gives = route.callable.exporter == import;
+    const TransferContext context = transfer_context(plan_, r, gives ? route.role : route.consumer_role, 0);
+    return gives ? give_text(route.transfer, context, here) : take_text(route.transfer, context, here);
+  }
+
+  std::vector<std::string> call(const Binding& bound, const SignatureText& types, bool last) const {
+    const contract::Callable& import =
+        composition_.contract(bound.importer.instance).callables[bound.importer.index];
+    const contract::Contract& target = composition_.contract(bound.exporter.instance);
+    const contract::Callable& export_ = target.callables[bound.exporter.index];
     const std::string symbol = fmt::format("pl__{}__export__{}", target.component, export_.name);
     const SignatureText target_types = signature_text(symbol, export_);
     std::string arguments = fmt::format("pipelink::Self{{{}, self.parameters}}",
-                                        composition_.instances[bound->exporter.instance].index);
+                                        composition_.instances[bound.exporter.instance].index);
     std::vector<std::string> out, after;
     for (std::size_t p = 0; p < types.parameters.size(); ++p) {
-      const Carried here{fmt::format("a{}", p), types.parameters[p],
-                         &composition_.contract(instance).callables[k].parameters[p]};
+      const Carried here{fmt::format("a{}", p), types.parameters[p], &import.parameters[p]};
       const Carried there{"", target_types.parameters[p], &export_.parameters[p]};
-      const TransferText text = carried(*bound, p, here, there);
+      const TransferText text = carried(bound, p, here, there);
       append(out, "", text.before);
       append(after, "", text.after);
       arguments += ", " + text.argument;
     }
     const std::string callee = fmt::format("{}({})", symbol, arguments);
+    if (!last) {
+      out.push_back(callee + ";");
+      append(out, "", after);
+      return out;
+    }
     if (after.empty()) {
       out.push_back("return " + callee + ";");
       return out;
@@ -227,11 +270,7 @@ class Trampoline {
       if (route.callable.importer != call.importer || route.callable.exporter != call.exporter ||
           route.parameter != static_cast<int>(parameter))
         continue;
-      TransferContext context;
-      context.prefix = fmt::format("t{}_", parameter);
-      context.placed = plan_.transfers[r];
-      context.guarded = plan_.guard.has_value();
-      if (route.role) context.first_warp = plan_.instances[route.role->instance].roles[route.role->index];
+      const TransferContext context = transfer_context(plan_, r, route.role, parameter);
       if (route.tensor.exporter.instance != call.importer.instance)
         return transfer_text_on_return(route.transfer, context, there, here);
       return transfer_text(route.transfer, context, here, there,
@@ -276,11 +315,25 @@ json mbarrier_list(const Composition& composition, const Plan& plan) {
   return out;
 }
 
+/// What the threads of a role do before it is called.
+std::vector<std::string> before_role(const Plan& plan, const std::vector<Route>& routes, PortRef role) {
+  std::vector<std::string> out;
+  for (std::size_t r = 0; r < routes.size(); ++r) {
+    if (routes[r].consumer_role != role) continue;
+    const std::vector<std::string> text =
+        prearrive_text(routes[r].transfer, transfer_context(plan, r, role, out.size()));
+    out.insert(out.end(), text.begin(), text.end());
+  }
+  return out;
+}
+
 /// One branch for each run of warpgroups that have the same roles and budget.
-json warpgroup_list(const Composition& composition, const Plan& plan, const PortRef* probe) {
+json warpgroup_list(const Composition& composition, const Plan& plan, const std::vector<Route>& routes,
+                    const PortRef* probe) {
   struct Use {
     int first, end;
     std::string call;
+    std::vector<std::string> before;
   };
   std::vector<Use> uses;
   for (std::size_t i = 0; i < plan.instances.size(); ++i) {
@@ -290,7 +343,8 @@ json warpgroup_list(const Composition& composition, const Plan& plan, const Port
       if (probe != nullptr && (probe->instance != i || probe->index != k)) continue;
       uses.push_back({first, first + c.roles[k].warps,
                       fmt::format("pl__{}__role__{}(pipelink::Self{{{}, parameters.bytes}});", c.component,
-                                  c.roles[k].name, composition.instances[i].index)});
+                                  c.roles[k].name, composition.instances[i].index),
+                      before_role(plan, routes, {i, k})});
     }
   }
   std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.first < b.first; });
@@ -319,7 +373,15 @@ json warpgroup_list(const Composition& composition, const Plan& plan, const Port
                               : from_start               ? fmt::format("if (warp < {}) ", use.end)
                               : to_end                   ? fmt::format("if (warp >= {}) ", use.first)
                                        : fmt::format("if (warp >= {} && warp < {}) ", use.first, use.end);
-      calls.push_back((covered != begin ? "else " : "") + condition + use.call);
+      const std::string lead = (covered != begin ? "else " : "") + condition;
+      if (use.before.empty()) {
+        calls.push_back(lead + use.call);
+      } else {
+        calls.push_back(lead + "{");
+        for (const std::string& line : use.before) calls.push_back("  " + line);
+        calls.push_back("  " + use.call);
+        calls.push_back("}");
+      }
       covered = use.end;
     }
     branch["roles"] = lines(calls);
@@ -425,7 +487,7 @@ Outcome<std::string> glue(const Composition& composition, const Bindings& bindin
       clustered ? fmt::format("__cluster_dims__({}, {}, {}) ", cluster[0], cluster[1], cluster[2]) : "";
   values["mbarriers"] = mbarrier_list(composition, plan);
   values["sync"] = clustered ? cluster_sync : "__syncthreads();";
-  values["warpgroups"] = warpgroup_list(composition, plan, probe);
+  values["warpgroups"] = warpgroup_list(composition, plan, routes, probe);
   const bool tensor_memory = plan.tensor_columns != 0;
   values["tensor_memory"] = json::array();
   if (tensor_memory)

@@ -32,9 +32,13 @@ bool reads_producer_tile(const Transfer& t) {
   return false;
 }
 
+/// Writes the steps of one role, in which so many threads have a tile.
 class Writer {
  public:
-  Writer(const Transfer& transfer, const TransferContext& context) : t_(transfer), c_(context) {}
+  using Lists = std::vector<const std::vector<Step>*>;
+
+  Writer(const Transfer& transfer, const TransferContext& context, int threads, Lists lists)
+      : t_(transfer), c_(context), threads_(threads), lists_(std::move(lists)) {}
 
   std::vector<std::string> lines;
 
@@ -49,20 +53,21 @@ class Writer {
 
   /// What depends on the thread, once for all steps.
   void prologue() {
-    const std::vector<bool> used = used_values();
-    const bool any = std::find(used.begin(), used.end(), true) != used.end() || !t_.conditions.empty();
-    const bool grouped = t_.groups > 1 && (t_.buffer_bytes > 0 || !t_.barriers.empty());
+    const auto [values, conditions] = used();
+    const auto some = [](const std::vector<bool>& list) {
+      return std::find(list.begin(), list.end(), true) != list.end();
+    };
     const int begin = c_.first_warp * 32;
-    const std::string of_role = begin == 0 ? "threadIdx.x" : fmt::format("(threadIdx.x - {}u)", begin);
-    if (any)
+    if (some(values) || some(conditions))
       line(fmt::format("const unsigned {}thread = {} % {}u;", c_.prefix,
-                       begin % t_.threads == 0 ? "threadIdx.x" : of_role, t_.threads));
-    if (grouped) line(fmt::format("const unsigned {}group = {} / {}u;", c_.prefix, of_role, t_.threads));
+                       begin % threads_ == 0 ? "threadIdx.x" : of_role(), threads_));
+    if (t_.buffer_bytes > 0 || !t_.barriers.empty()) group();
     for (std::size_t v = 0; v < t_.values.size(); ++v)
-      if (used[v])
+      if (values[v])
         line(fmt::format("const unsigned {} = {};", value(static_cast<int>(v)), text(t_.values[v])));
     for (std::size_t k = 0; k < t_.conditions.size(); ++k)
-      line(fmt::format("const bool {} = {};", condition(static_cast<int>(k)), text(t_.conditions[k])));
+      if (conditions[k])
+        line(fmt::format("const bool {} = {};", condition(static_cast<int>(k)), text(t_.conditions[k])));
     if (t_.buffer_bytes > 0) {
       std::string group;
       if (t_.groups > 1) group = fmt::format(" + {}group * {}u", c_.prefix, c_.placed.group_bytes);
@@ -72,6 +77,12 @@ class Writer {
           "const unsigned {0}shared = static_cast<unsigned>(__cvta_generic_to_shared({0}buffer));",
           c_.prefix));
     }
+  }
+
+  /// Which of the tiles side by side is the thread's.
+  void group() {
+    if (t_.groups > 1)
+      line(fmt::format("const unsigned {}group = {} / {}u;", c_.prefix, of_role(), threads_));
   }
 
   /// What the producer gives, as registers or as an address.
@@ -103,14 +114,28 @@ class Writer {
   void step(const Step& any) {
     std::visit([&](const auto& one) { write(one); }, any);
   }
+  void steps() {
+    for (const std::vector<Step>* list : lists_)
+      for (const Step& one : *list) step(one);
+  }
 
  private:
-  /// Not those that only say with which lane to exchange: that is in the instruction.
-  std::vector<bool> used_values() const {
-    std::vector<bool> used(t_.values.size());
+  std::string of_role() const {
+    return c_.first_warp == 0 ? "threadIdx.x" : fmt::format("(threadIdx.x - {}u)", c_.first_warp * 32);
+  }
+
+  /// The values and conditions that the steps use; not those that only say with which lane to exchange: that
+  /// is in the instruction.
+  std::pair<std::vector<bool>, std::vector<bool>> used() const {
+    std::vector<bool> used(t_.values.size()), conditions(t_.conditions.size());
     const auto use = [&](int v) { used[static_cast<std::size_t>(v)] = true; };
-    for (const std::vector<Step>* list : {&t_.steps, &t_.after, &t_.receive, &t_.release})
+    const auto ask = [&](int k) {
+      if (k != kAlways) conditions[static_cast<std::size_t>(k)] = true;
+    };
+    for (const std::vector<Step>* list : lists_)
       for (const Step& step : *list) {
+        if (const auto* s = std::get_if<Select>(&step)) ask(s->condition);
+        if (const auto* s = std::get_if<Store>(&step)) ask(s->condition);
         if (const auto* s = std::get_if<Shuffle>(&step);
             s && !xor_lane(t_.values[static_cast<std::size_t>(s->lane)]))
           use(s->lane);
@@ -120,7 +145,7 @@ class Writer {
         if (const auto* s = std::get_if<StoreMatrix>(&step)) use(s->rows.value);
         if (const auto* s = std::get_if<LoadMatrix>(&step)) use(s->rows.value);
       }
-    return used;
+    return {std::move(used), std::move(conditions)};
   }
 
   std::string text(const ThreadValue& v) const {
@@ -150,7 +175,7 @@ class Writer {
       case ThreadValue::Form::kTable:
         break;
     }
-    const std::vector<ThreadGroup> all = groups(v, t_.threads);
+    const std::vector<ThreadGroup> all = groups(v, threads_);
     std::string out = fmt::format("{}u", static_cast<std::uint32_t>(all.back().number));
     for (std::size_t g = all.size() - 1; g-- > 0;)
       out = fmt::format("({}) ? {}u : {}", text(all[g].condition), static_cast<std::uint32_t>(all[g].number),
@@ -305,6 +330,8 @@ class Writer {
 
   const Transfer& t_;
   const TransferContext& c_;
+  const int threads_;
+  const Lists lists_;
   std::vector<Register> loaded_;
 };
 
@@ -359,10 +386,11 @@ TransferText transfer_text(const Transfer& transfer, const TransferContext& cont
     out.argument = fmt::format("reinterpret_cast<{}>({}out)", to.alias, p);
     return out;
   }
-  Writer before(transfer, context);
+  Writer before(transfer, context, transfer.threads, {&transfer.steps});
+  Writer after(transfer, context, transfer.threads, {&transfer.after});
   before.prologue();
   before.inputs(from);
-  for (const Step& step : transfer.steps) before.step(step);
+  before.steps();
   if (transfer.kind == Kind::kStore) {
     out.argument = shared_argument(*to.type, to.alias, p);
   } else {
@@ -371,8 +399,7 @@ TransferText transfer_text(const Transfer& transfer, const TransferContext& cont
     out.argument = fmt::format("reinterpret_cast<{}>({}out)", to.alias, p);
   }
   out.before = std::move(before.lines);
-  Writer after(transfer, context);
-  for (const Step& step : transfer.after) after.step(step);
+  after.steps();  // barriers alone
   out.after = std::move(after.lines);
   return out;
 }
@@ -393,14 +420,40 @@ TransferText transfer_text_on_return(const Transfer& transfer, const TransferCon
     rename(transfer, p + "in", to, to.argument, Copy::kToConsumer, out.after);
     return out;
   }
-  Writer after(transfer, context);
+  Writer after(transfer, context, transfer.threads, {&transfer.steps});
   after.prologue();
   after.inputs({p + "in[0]", from.alias, from.type});
-  for (const Step& step : transfer.steps) after.step(step);
+  after.steps();
   after.outputs("&" + to.argument, to);
   for (const Step& step : transfer.after) after.step(step);
   out.after = std::move(after.lines);
   return out;
+}
+
+std::vector<std::string> give_text(const Transfer& transfer, const TransferContext& context,
+                                   const Carried& from) {
+  Writer writer(transfer, context, transfer.threads, {&transfer.steps});
+  writer.prologue();
+  writer.inputs(from);
+  writer.steps();
+  return std::move(writer.lines);
+}
+
+std::vector<std::string> take_text(const Transfer& transfer, const TransferContext& context,
+                                   const Carried& to) {
+  Writer writer(transfer, context, transfer.consumer_threads, {&transfer.receive, &transfer.release});
+  writer.prologue();
+  writer.steps();
+  writer.outputs("&" + to.argument, to);
+  return std::move(writer.lines);
+}
+
+std::vector<std::string> prearrive_text(const Transfer& transfer, const TransferContext& context) {
+  Writer writer(transfer, context, transfer.consumer_threads, {});
+  writer.group();
+  for (const int barrier : transfer.prearrive)
+    writer.step(NamedBarrier{barrier, transfer.barriers[static_cast<std::size_t>(barrier)].threads, false});
+  return std::move(writer.lines);
 }
 
 std::string transfer_helpers() {

@@ -39,6 +39,14 @@ TransferText transfer_text(const transfer::Transfer& transfer, const TransferCon
 TransferText transfer_text_on_return(const transfer::Transfer& transfer, const TransferContext& context,
                                      const Carried& from, const Carried& to);
 
+/// Two roles: the body of what the producer calls, that of what the consumer calls to have `to` filled, and
+/// what each thread of the consumer's role does before its first call.
+std::vector<std::string> give_text(const transfer::Transfer& transfer, const TransferContext& context,
+                                   const Carried& from);
+std::vector<std::string> take_text(const transfer::Transfer& transfer, const TransferContext& context,
+                                   const Carried& to);
+std::vector<std::string> prearrive_text(const transfer::Transfer& transfer, const TransferContext& context);
+
 /// Device functions that the text of any transfer may use.
 std::string transfer_helpers();
 

@@ -43,9 +43,9 @@ class Assembler {
     out_.launch = file_.launch;
     out_.options = file_.options;
     out_.lines = file_.lines;
-    out_.bind = file_.bind;
-    std::sort(out_.bind.begin(), out_.bind.end());
-    out_.bind.erase(std::unique(out_.bind.begin(), out_.bind.end()), out_.bind.end());
+    std::set<std::pair<std::string, std::string>> seen;
+    for (const auto& entry : file_.bind)  // in order: several exports of one import are called so
+      if (seen.insert(entry).second) out_.bind.push_back(entry);
     collect(packages);
     one_package_each();
     arch();

@@ -128,18 +128,30 @@ void add_rings(place::Problem& problem, const Composition& composition, const Bi
   }
 }
 
+/// The phases in which a tile is handed over: those of the call. Between roles those of both calls, as bytes
+/// are written in the one and read in the other; none, which is always, if one of them states none.
+std::vector<std::string> route_phases(const Composition& composition, const Route& route) {
+  const auto of = [&](PortRef call) {
+    return qualified(composition.instances[call.instance].name,
+                     composition.contract(call.instance).callables[call.index].phases);
+  };
+  std::vector<std::string> taken = of(route.callable.importer);
+  if (!route.request.two_roles) return taken;
+  const std::vector<std::string> given = of(route.callable.exporter);
+  if (given.empty() || taken.empty()) return {};
+  taken.insert(taken.end(), given.begin(), given.end());
+  return taken;
+}
+
 /// What the routes claim lives in the phases in which the tile is handed over.
 void add_routes(place::Problem& problem, const Composition& composition, const std::vector<Route>& routes) {
   for (const Route& route : routes) {
     const transfer::Transfer& t = route.transfer;
-    const std::size_t caller = route.callable.importer.instance;
     const contract::TensorPort& port =
         composition.contract(route.tensor.importer.instance).tensors[route.tensor.importer.index];
-    const place::Claim of_route{
-        route_name(composition, route), composition.instances[route.tensor.importer.instance].name,
-        port.where,
-        qualified(composition.instances[caller].name,
-                  composition.contract(caller).callables[route.callable.importer.index].phases)};
+    const place::Claim of_route{route_name(composition, route),
+                                composition.instances[route.tensor.importer.instance].name, port.where,
+                                route_phases(composition, route)};
     if (t.buffer_bytes > 0) {
       place::Buffer out;
       static_cast<place::Claim&>(out) = of_route;
@@ -152,6 +164,8 @@ void add_routes(place::Problem& problem, const Composition& composition, const s
         place::NamedBarrier out;
         static_cast<place::Claim&>(out) = of_route;
         out.name = route_barrier(out.name, barrier.name, g);
+        // Arrivals of one tile wait for the next one's, from the start of the kernel to its end.
+        if (route.request.two_roles) out.live.clear();
         problem.barriers.push_back(std::move(out));
       }
   }

@@ -17,8 +17,10 @@ std::string times(std::size_t count) {
 
 std::string barrier_text(const Sequences& sequences, std::size_t place) {
   const Protocol& protocol = sequences.protocols[sequences.places[place].protocol];
-  if (protocol.kind != Kind::kRing) return quoted(protocol.name);
+  if (protocol.kind != Kind::kRing && protocol.kind != Kind::kHandover) return quoted(protocol.name);
   const bool empty = place > 0 && sequences.places[place - 1].protocol == sequences.places[place].protocol;
+  if (protocol.kind == Kind::kHandover)
+    return std::string(empty ? "the empty" : "the full") + " staging of " + quoted(protocol.name);
   return std::string(empty ? "the empty" : "the full") + " barriers of " + quoted(protocol.name);
 }
 

@@ -43,7 +43,8 @@ class Collector {
     }
     for (const Binding& b : bindings_.rings) share(Kind::kRing, b);
     for (const Binding& b : bindings_.counters) share(Kind::kCounter, b);
-    for (const Binding& b : bindings_.callables) exporter_[b.importer] = b.exporter;
+    for (const Binding& b : bindings_.callables) exporters_[b.importer].push_back(b.exporter);
+    for (const Binding& b : bindings_.handovers) handover(b);
     for (std::size_t i = 0; i < composition_.instances.size(); ++i) roles(i);
     for (const Binding& b : bindings_.callables) unspliced(b);
     if (left_ == 0) {
@@ -116,6 +117,16 @@ class Collector {
       const contract::NamedBarrier& b = c.named_barriers[k];
       enter(Kind::kNamedBarrier, {i, k}, b.name, b.where, value(i, b.threads), {{}});
     }
+  }
+
+  /// The staging between two roles is a ring of one stage: who gives waits until it is empty, who takes until
+  /// it is full.
+  void handover(const Binding& b) {
+    const contract::Callable& get = contract(b.importer.instance).callables[b.importer.index];
+    enter(Kind::kHandover, b.importer, get.name, get.where, 1, {{0, 0}, {1, 0}});
+    const std::size_t protocol = out_.protocols.size() - 1;
+    protocol_of_[{Kind::kHandover, b.exporter}] = protocol;
+    party(protocol, b.exporter.instance);
   }
 
   /// As either side of a ring states it.
@@ -244,7 +255,16 @@ class Collector {
     std::string error;
     const std::optional<StepTarget> target = contract::step_target(contract(instance), step, error);
     if (!target) return;  // P-STEPS, when it was packed
-    if (target->kind == StepTarget::Kind::kCallable) return call({instance, target->index}, to);
+    if (target->kind == StepTarget::Kind::kCallable) {
+      const PortRef import{instance, target->index};
+      const auto handed = protocol_of_.find({Kind::kHandover, import});
+      if (handed == protocol_of_.end()) return call(import, to);
+      const std::size_t full = first_place_[handed->second], text = text_of(instance, step, steps.where);
+      const bool takes = out_.protocols[handed->second].owner == import;
+      to.push_back({takes ? full : full + 1, true, text});
+      to.push_back({takes ? full + 1 : full, false, text});
+      return;
+    }
     const Kind kind = kind_of(target->kind);
     const auto protocol = protocol_of_.find({kind, {instance, target->index}});
     if (protocol == protocol_of_.end()) return;
@@ -280,10 +300,13 @@ class Collector {
   }
 
   void call(PortRef importer, std::vector<Operation>& to) {
-    const auto found = exporter_.find(importer);
-    if (found == exporter_.end()) return;
+    const auto found = exporters_.find(importer);
+    if (found == exporters_.end()) return;
     spliced_.insert(importer);
-    const PortRef callee = found->second;
+    for (const PortRef& callee : found->second) splice(callee, to);
+  }
+
+  void splice(PortRef callee, std::vector<Operation>& to) {
     if (std::find(calls_.begin(), calls_.end(), callee) != calls_.end()) return;  // it calls itself
     const Contract& c = contract(callee.instance);
     const Steps* s = steps_of(c, c.callables[callee.index].name);
@@ -324,7 +347,7 @@ class Collector {
   std::vector<contract::Scope> scopes_;
   std::map<Key, std::size_t> protocol_of_;
   std::map<std::size_t, std::size_t> first_place_;
-  std::map<PortRef, PortRef> exporter_;
+  std::map<PortRef, std::vector<PortRef>> exporters_;
   std::map<std::tuple<std::size_t, std::string, int>, std::size_t> texts_;
   std::set<PortRef> spliced_;
   std::vector<PortRef> calls_;                        ///< that are being followed

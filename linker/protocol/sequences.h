@@ -8,18 +8,19 @@
 
 namespace pipelink::protocol {
 
-enum class Kind { kRing, kMbarriers, kNamedBarrier, kCounter };
+enum class Kind { kRing, kMbarriers, kNamedBarrier, kCounter, kHandover };
 
 struct Protocol {
   Kind kind = Kind::kRing;
-  PortRef owner;  ///< instance, and index into its contract's list of the kind
+  PortRef owner;  ///< instance, and index into its contract's list of the kind; of a hand-over, the import
+                  ///< that takes
   std::string name;
   SourceSpan where;
   std::int64_t amount = 0;  ///< stages, or threads of a named barrier
   std::string unchecked;    ///< why; else empty
 };
 
-/// What one waits at: a ring has two, its full and its empty barriers.
+/// What one waits at: a ring has two, its full and its empty barriers; so has the staging of a hand-over.
 struct Place {
   std::size_t protocol = 0;
   std::int64_t credits = 0;   ///< waits that pass before anybody arrives

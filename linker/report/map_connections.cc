@@ -6,6 +6,7 @@
 #include "linker/protocol/order.h"
 #include "linker/report/map_rows.h"
 #include "linker/report/route_text.h"
+#include "linker/route/callers.h"
 #include "packager/contract/expression.h"
 #include "packager/contract/tensor.h"
 #include "packager/layout/text.h"
@@ -73,6 +74,19 @@ json binding_rows(const MapSource& source) {
     rows.push_back(with_glue(
         std::move(out), source.glue.of(fmt::format("pl__{}__import__{}", importer.component, import.name))));
   }
+  for (const Binding& b : in.bindings.handovers) {  // the importer takes, the exporter, an import too, gives
+    const contract::Contract& taker = composition.contract(b.importer.instance);
+    const contract::Callable& get = taker.callables[b.importer.index];
+    const contract::Contract& giver = composition.contract(b.exporter.instance);
+    const contract::Callable& put = giver.callables[b.exporter.index];
+    json out = row("handover", b, get, put);
+    out["signature"] = signature(get);
+    std::vector<int> lines = source.glue.of(fmt::format("pl__{}__import__{}", giver.component, put.name));
+    const std::vector<int> more =
+        source.glue.of(fmt::format("pl__{}__import__{}", taker.component, get.name));
+    lines.insert(lines.end(), more.begin(), more.end());
+    rows.push_back(with_glue(std::move(out), std::move(lines)));
+  }
   const RingStages stages = ring_stages(in.composition, in.plan);
   for (const Binding& b : in.bindings.rings) {
     const contract::Contract& importer = composition.contract(b.importer.instance);
@@ -127,6 +141,9 @@ json route_rows(const MapSource& source) {
           permutation[static_cast<std::size_t>(r.transfer.renamed[v])] = static_cast<int>(v);
       row["permutation"] = permutation;
     }
+    if (r.consumer_role)
+      row["roles"] = {{"gives", role_name(composition, *r.role)},
+                      {"takes", role_name(composition, *r.consumer_role)}};
     if (!r.transfer.method.empty()) row["method"] = r.transfer.method;
     if (r.transfer.groups > 1) row["groups"] = r.transfer.groups;
     if (const std::vector<std::string> cost = cost_lines(r.transfer.cost); !cost.empty()) row["cost"] = cost;

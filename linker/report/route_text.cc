@@ -4,6 +4,8 @@
 
 #include <tuple>
 
+#include "linker/route/callers.h"
+
 namespace pipelink {
 namespace {
 
@@ -14,6 +16,10 @@ std::string counted(int count, const char* one, const char* many) {
 /// A figure beside the least that is possible.
 std::string against(int found, int least) {
   return found == least ? "the least possible" : fmt::format("the least possible would be {}", least);
+}
+
+const std::string& callable_name(const Checked& checked, PortRef port) {
+  return checked.composition.contract(port.instance).callables[port.index].name;
 }
 
 std::string indented(const std::string& text, const std::string& by) {
@@ -54,11 +60,16 @@ std::string route_text(const Checked& checked, std::size_t index) {
   std::string out = fmt::format("{}: {}", route_name(checked.composition, route), transfer::name_of(t.kind));
   if (!t.method.empty()) out += ", " + t.method;
   out += "\n";
+  if (route.consumer_role)
+    out += fmt::format("  {} gives by {}, {} takes by {}: as often, or one waits for ever\n",
+                       role_name(checked.composition, *route.role),
+                       callable_name(checked, route.callable.exporter),
+                       role_name(checked.composition, *route.consumer_role),
+                       callable_name(checked, route.callable.importer));
   for (const transfer::Rejected& r : route.rejected) out += fmt::format("  not {}: {}\n", r.kind, r.reason);
   if (route.role && t.groups > 1)
-    out += fmt::format("  {} tiles side by side, each of {} threads of {}.{}\n", t.groups, t.threads,
-                       checked.composition.instances[route.role->instance].name,
-                       checked.composition.contract(route.role->instance).roles[route.role->index].name);
+    out += fmt::format("  {} tiles side by side, each of {} threads of {}\n", t.groups, t.threads,
+                       role_name(checked.composition, *route.role));
   if (t.buffer_bytes > 0)
     out += fmt::format("  shared memory: {} bytes from {}\n", placed.group_bytes * t.groups, placed.buffer);
   for (std::size_t b = 0; b < t.barriers.size(); ++b)

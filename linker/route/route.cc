@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
+#include "linker/route/callers.h"
 #include "linker/route/endpoint.h"
 #include "packager/contract/expression.h"
-#include "packager/contract/steps.h"
 
 namespace pipelink {
 namespace {
@@ -43,58 +44,6 @@ Diagnostic no_route(const Composition& composition, const Binding& binding, std:
   return d;
 }
 
-/// The call over which `binding` runs: the bound pair of the two ports' `via` callables.
-const Binding* carrier(const Composition& composition, const Bindings& bindings, const Binding& binding) {
-  for (const Binding& call : bindings.callables) {
-    const auto named = [&](PortRef side, PortRef port) {
-      return side.instance == port.instance &&
-             callable(composition, side).name == tensor(composition, port).via;
-    };
-    if (named(call.importer, binding.exporter) && named(call.exporter, binding.importer)) return &call;
-    if (named(call.importer, binding.importer) && named(call.exporter, binding.exporter)) return &call;
-  }
-  return nullptr;
-}
-
-bool calls(const std::vector<contract::Step>& steps, const std::string& import) {
-  return std::any_of(steps.begin(), steps.end(), [&](const contract::Step& step) {
-    return (step.word == "call" && step.name == import) || calls(step.inner, import);
-  });
-}
-
-/// Whether `name`, a role or an export of the contract, calls `import`: what its steps say; without any, it
-/// may.
-bool may_call(const contract::Contract& contract, const std::string& name, const std::string& import) {
-  if (contract.steps.empty()) return true;
-  for (const contract::Steps& steps : contract.steps) {
-    if (steps.name != name) continue;
-    for (const std::string& text : {steps.once, steps.loop}) {
-      const contract::ParsedSteps parsed = contract::parse_steps(text);
-      if (parsed.value && calls(*parsed.value, import)) return true;
-    }
-  }
-  return false;
-}
-
-/// The roles whose threads can be in a call of `import`, directly or through exports that call it.
-void roles_in(const Composition& composition, const Bindings& bindings, PortRef import,
-              std::set<PortRef>& seen, std::set<PortRef>& roles) {
-  if (!seen.insert(import).second) return;
-  const contract::Contract& contract = composition.contract(import.instance);
-  const std::string& name = contract.callables[import.index].name;
-  for (std::size_t r = 0; r < contract.roles.size(); ++r)
-    if (may_call(contract, contract.roles[r].name, name)) roles.insert({import.instance, r});
-  for (const Binding& call : bindings.callables)
-    if (call.exporter.instance == import.instance &&
-        may_call(contract, callable(composition, call.exporter).name, name))
-      roles_in(composition, bindings, call.importer, seen, roles);
-}
-
-std::string role_name(const Composition& composition, PortRef role) {
-  return composition.instances[role.instance].name + "." +
-         composition.contract(role.instance).roles[role.index].name;
-}
-
 bool is_const(const contract::Type& type) {
   return type.name.find("const") != std::string::npos;
 }
@@ -112,131 +61,204 @@ bool knows_threads(const transfer::Transfer& t) {
          !t.conditions.empty();
 }
 
+/// One tile, from what both sides say of it to a route.
 class Router {
  public:
-  Router(const Composition& composition, const Bindings& bindings)
-      : composition_(composition), bindings_(bindings) {}
+  Router(const Composition& composition, const Bindings& bindings, const Binding& binding)
+      : composition_(composition),
+        bindings_(bindings),
+        binding_(binding),
+        from_(tensor(composition, binding.exporter)),
+        to_(tensor(composition, binding.importer)) {}
 
   Diagnostics diagnostics;
 
-  std::optional<Route> operator()(const Binding& binding) {
-    const TensorPort& from = tensor(composition_, binding.exporter);
-    const TensorPort& to = tensor(composition_, binding.importer);
-    const Binding* call = carrier(composition_, bindings_, binding);
-    if (call == nullptr)
-      return refuse(binding, "no bound callable carries it", "name the callable in both tensors' `via`");
-    Route out;
-    out.tensor = binding;
-    out.callable = *call;
-    out.parameter = from.parameter;
-    const auto at = static_cast<std::size_t>(from.parameter);
-    const bool producer_calls = call->importer.instance == binding.exporter.instance;
-    const contract::Type& has =
-        callable(composition_, producer_calls ? call->importer : call->exporter).parameters[at];
-    const contract::Type& wants =
-        callable(composition_, producer_calls ? call->exporter : call->importer).parameters[at];
-
-    const std::set<PortRef> roles = roles_of(*call);
-    int threads = scope_threads(from.scope);
-    if (roles.size() == 1) {
-      out.role = *roles.begin();
-      const int all = 32 * composition_.contract(out.role->instance).roles[out.role->index].warps;
-      if (threads == 0) threads = all;
-      if (all % threads != 0)
-        return refuse(binding,
-                      fmt::format("role {} has {} threads, which are no multiple of the {} that hold a tile",
-                                  role_name(composition_, *out.role), all, threads),
-                      "state the scope of those that hold the tile together");
-      out.request.groups = all / threads;
-    }
-    const auto facts = [&](PortRef port) {
-      return expression_scope(composition_, bindings_, port.instance, {});
-    };
-    ReadEndpoint given = read_endpoint(from, facts(binding.exporter), has, threads),
-                 wanted = read_endpoint(to, facts(binding.importer), wants, threads);
-    if (!given.value || !wanted.value)
-      return refuse(binding, !given.value ? given.error : wanted.error,
-                    "let layout, tile, element and the parameter's type say the same");
-    out.request.from = std::move(*given.value);
-    out.request.to = std::move(*wanted.value);
-    out.request.columns = columns_of(to, facts(binding.importer));
-    transfer::Planned planned = transfer::plan_transfer(out.request);
+  std::optional<Route> run() {
+    if (!carry() || !threads() || !endpoints()) return std::nullopt;
+    transfer::Planned planned = transfer::plan_transfer(out_.request);
     if (!planned.transfer) {
       std::string reason;
       for (const transfer::Rejected& r : planned.rejected)
         reason += fmt::format("{}{}: {}", reason.empty() ? "" : "\n", r.kind, r.reason);
-      return refuse(binding, reason, "give one side a layout that the other can be served from");
+      refuse(reason, "give one side a layout that the other can be served from");
+      return std::nullopt;
     }
-    out.transfer = std::move(*planned.transfer);
-    out.rejected = std::move(planned.rejected);
-    if (!out.role && knows_threads(out.transfer)) return refuse_role(binding, *call, roles);
-    if (out.transfer.kind == Kind::kTensorLoad &&
-        composition_.contract(out.role->instance).roles[out.role->index].align_warps % 4 != 0)
-      return refuse(
-          binding,
-          fmt::format("a warp reaches the lanes of tensor memory that its number modulo 4 says, and role {} "
-                      "may begin at any warp",
-                      role_name(composition_, *out.role)),
-          "state .align_warps = 4 for the role");
-    if (!producer_calls &&
-        (out.transfer.kind == Kind::kStore || out.request.from.space != transfer::Space::kRegisters ||
-         out.request.to.space != transfer::Space::kRegisters) &&
-        out.transfer.kind != Kind::kInPlace)
-      return refuse(binding,
-                    "the consumer calls the producer, which then can fill registers of the caller only",
-                    "let the producer call, and the consumer be called");
-    if (is_const(has) && !is_const(wants) && from.space == "registers" && to.space == "registers" &&
-        producer_calls)
-      return refuse(binding,
-                    fmt::format("the producer's tile is {}, and the consumer may write to it as {}", has.name,
-                                wants.name),
-                    "take the tile as const, or give it as one that may be written to");
-    if (producer_calls && !hands_on(out, wants))
-      return refuse(
-          binding,
-          fmt::format(
-              "{} may write to the tile (its parameter is {}), and what goes by {} is not handed back",
-              call_name(call->exporter), wants.name, name_of(out.transfer.kind)),
-          fmt::format("take the tile as const in {}, if it is only read there", call_name(call->exporter)));
-    return out;
+    out_.transfer = std::move(*planned.transfer);
+    out_.rejected = std::move(planned.rejected);
+    if (!whose_threads() || !lanes() || !caller() || !constness()) return std::nullopt;
+    return std::move(out_);
   }
 
  private:
+  bool refuse(std::string reason, std::string help) {
+    diagnostics.push_back(no_route(composition_, binding_, std::move(reason), std::move(help)));
+    return false;
+  }
+
   std::string call_name(PortRef port) const {
     return composition_.instances[port.instance].name + "." + callable(composition_, port).name;
   }
+  const contract::Role& role(PortRef ref) const {
+    return composition_.contract(ref.instance).roles[ref.index];
+  }
+  bool two() const { return out_.request.two_roles; }
 
-  std::nullopt_t refuse(const Binding& binding, std::string reason, std::string help) {
-    diagnostics.push_back(no_route(composition_, binding, std::move(reason), std::move(help)));
-    return std::nullopt;
+  /// The callables that carry the tile, and the types of their parameters.
+  bool carry() {
+    const std::optional<Carrier> carrier = carrier_of(composition_, bindings_, binding_);
+    if (!carrier) return refuse("no bound callable carries it", "name the callable in both tensors' `via`");
+    const Binding& call = carrier->call;
+    out_.tensor = binding_;
+    out_.callable = call;
+    out_.parameter = from_.parameter;
+    out_.request.two_roles = carrier->two_roles;
+    producer_calls_ = !two() && call.importer.instance == binding_.exporter.instance;
+    const auto type = [&](PortRef port) {
+      return &callable(composition_, port).parameters[static_cast<std::size_t>(from_.parameter)];
+    };
+    has_ = type(producer_calls_ ? call.importer : call.exporter);
+    wants_ = type(producer_calls_ ? call.exporter : call.importer);
+    return true;
   }
 
-  /// A tile in registers that the consumer could change is the producer's own, or is not changed.
-  static bool hands_on(const Route& route, const contract::Type& wants) {
-    if (route.request.to.space != transfer::Space::kRegisters || is_const(wants)) return true;
-    return route.transfer.kind == Kind::kSame || route.transfer.kind == Kind::kRenamed ||
-           route.request.from.space != transfer::Space::kRegisters;
+  /// Which roles hold the tile, by how many threads each, and how many tiles lie side by side.
+  bool threads() {
+    roles_ = roles_calling(composition_, bindings_, two() ? out_.callable.exporter : out_.callable.importer);
+    threads_ = consumer_threads_ = scope_threads(from_.scope);
+    if (roles_.size() == 1) out_.role = *roles_.begin();
+    if (out_.role && !groups(*out_.role, threads_, out_.request.groups)) return false;
+    if (!two()) {
+      consumer_threads_ = threads_;
+      return true;
+    }
+    if (!out_.role) return refuse_role(out_.callable.exporter, roles_);
+    const std::set<PortRef> takers = roles_calling(composition_, bindings_, out_.callable.importer);
+    if (takers.size() != 1) return refuse_role(out_.callable.importer, takers);
+    out_.consumer_role = *takers.begin();
+    if (out_.consumer_role == out_.role)
+      return refuse(
+          fmt::format("{} and {} are both called by role {}, whose threads would wait for themselves",
+                      call_name(out_.callable.exporter), call_name(out_.callable.importer),
+                      role_name(composition_, *out_.role)),
+          "let another role take the tile, or let the producer call an export of the consumer");
+    int groups_of_consumer = 1;
+    if (!groups(*out_.consumer_role, consumer_threads_, groups_of_consumer)) return false;
+    if (groups_of_consumer == out_.request.groups) return true;
+    const auto tiles = [&](PortRef ref, int count, int each) {
+      return fmt::format("role {} has {} threads, which hold {} tile{} of {} threads",
+                         role_name(composition_, ref), 32 * role(ref).warps, count, count == 1 ? "" : "s",
+                         each);
+    };
+    return refuse(tiles(*out_.role, out_.request.groups, threads_) + ";\n" +
+                      tiles(*out_.consumer_role, groups_of_consumer, consumer_threads_),
+                  "give both roles as many warps as hold one number of tiles");
   }
 
-  std::set<PortRef> roles_of(const Binding& call) const {
-    std::set<PortRef> seen, roles;
-    roles_in(composition_, bindings_, call.importer, seen, roles);
-    return roles;
+  /// `threads` of a block are all of the role's.
+  bool groups(PortRef ref, int& threads, int& count) {
+    const int all = 32 * role(ref).warps;
+    if (threads == 0) threads = all;
+    count = all / threads;
+    return all % threads == 0 ||
+           refuse(fmt::format("role {} has {} threads, which are no multiple of the {} that hold a tile",
+                              role_name(composition_, ref), all, threads),
+                  "state the scope of those that hold the tile together");
   }
 
-  std::nullopt_t refuse_role(const Binding& binding, const Binding& call, const std::set<PortRef>& roles) {
+  bool endpoints() {
+    const auto facts = [&](PortRef port) {
+      return expression_scope(composition_, bindings_, port.instance, {});
+    };
+    ReadEndpoint given = read_endpoint(from_, facts(binding_.exporter), *has_, threads_),
+                 wanted = read_endpoint(to_, facts(binding_.importer), *wants_, consumer_threads_);
+    if (!given.value || !wanted.value)
+      return refuse(!given.value ? given.error : wanted.error,
+                    "let layout, tile, element and the parameter's type say the same");
+    for (const auto& [side, ref, threads] :
+         {std::tuple{&*given.value, out_.role, threads_},
+          std::tuple{&*wanted.value, out_.consumer_role, consumer_threads_}})
+      if (two() && side->threads != threads)
+        return refuse(fmt::format("role {} has {} threads, and its layout says what {} hold",
+                                  role_name(composition_, *ref), threads, side->threads),
+                      "lay the tile out over all threads of the role, or state another scope");
+    out_.request.from = std::move(*given.value);
+    out_.request.to = std::move(*wanted.value);
+    out_.request.columns = columns_of(to_, facts(binding_.importer));
+    return true;
+  }
+
+  bool whose_threads() {
+    return out_.role || !knows_threads(out_.transfer) || refuse_role(out_.callable.importer, roles_);
+  }
+
+  bool lanes() {
+    const bool loads = std::any_of(
+        out_.transfer.steps.begin(), out_.transfer.steps.end(),
+        [](const transfer::Step& step) { return std::holds_alternative<transfer::TensorLoad>(step); });
+    if (!loads || role(*out_.role).align_warps % 4 == 0) return true;
+    return refuse(
+        fmt::format("a warp reaches the lanes of tensor memory that its number modulo 4 says, and role {} "
+                    "may begin at any warp",
+                    role_name(composition_, *out_.role)),
+        "state .align_warps = 4 for the role");
+  }
+
+  /// A producer that is called can fill registers of its caller only.
+  bool caller() {
+    if (two() || producer_calls_ || out_.transfer.kind == Kind::kInPlace) return true;
+    const bool registers = out_.request.from.space == transfer::Space::kRegisters &&
+                           out_.request.to.space == transfer::Space::kRegisters;
+    return (registers && out_.transfer.kind != Kind::kStore) ||
+           refuse("the consumer calls the producer, which then can fill registers of the caller only",
+                  "let the producer call, and the consumer be called");
+  }
+
+  /// Who may write to a tile that is not its own, or of which others are given a copy.
+  bool constness() {
+    if (!producer_calls_) return true;
+    const PortRef consumer = out_.callable.exporter;
+    if (is_const(*has_) && !is_const(*wants_) && from_.space == "registers" && to_.space == "registers")
+      return refuse(fmt::format("the producer's tile is {}, and the consumer may write to it as {}",
+                                has_->name, wants_->name),
+                    "take the tile as const, or give it as one that may be written to");
+    if (is_const(*wants_) || out_.request.to.space != transfer::Space::kRegisters) return true;
+    // A tile in registers that the consumer could change is the producer's own, or is not changed.
+    const bool handed_back = out_.transfer.kind == Kind::kSame || out_.transfer.kind == Kind::kRenamed ||
+                             out_.request.from.space != transfer::Space::kRegisters;
+    if (!handed_back)
+      return refuse(
+          fmt::format(
+              "{} may write to the tile (its parameter is {}), and what goes by {} is not handed back",
+              call_name(consumer), wants_->name, name_of(out_.transfer.kind)),
+          fmt::format("take the tile as const in {}, if it is only read there", call_name(consumer)));
+    const auto last = std::find_if(bindings_.callables.rbegin(), bindings_.callables.rend(),
+                                   [&](const Binding& b) { return b.importer == out_.callable.importer; });
+    if (last->exporter == consumer || out_.request.from.space != transfer::Space::kRegisters) return true;
+    return refuse(
+        fmt::format("{} may write to the tile (its parameter is {}), which {} is given after it",
+                    call_name(consumer), wants_->name, call_name(last->exporter)),
+        fmt::format("take the tile as const in {}, or let its BIND be the last", call_name(consumer)));
+  }
+
+  bool refuse_role(PortRef import, const std::set<PortRef>& roles) {
     std::vector<std::string> names;
-    for (const PortRef role : roles) names.push_back(role_name(composition_, role));
-    return refuse(binding,
-                  roles.empty()
-                      ? fmt::format("no role calls {}", call_name(call.importer))
+    for (const PortRef ref : roles) names.push_back(role_name(composition_, ref));
+    return refuse(roles.empty()
+                      ? fmt::format("no role calls {}", call_name(import))
                       : fmt::format("any of {} may call {}: whose threads hold the tile is not known",
-                                    fmt::join(names, ", "), call_name(call.importer)),
+                                    fmt::join(names, ", "), call_name(import)),
                   "state with PIPELINK_STEPS which role calls it");
   }
 
   const Composition& composition_;
   const Bindings& bindings_;
+  const Binding& binding_;
+  const TensorPort &from_, &to_;
+  const contract::Type *has_ = nullptr, *wants_ = nullptr;  ///< of the parameters that carry the tile
+  bool producer_calls_ = false;
+  std::set<PortRef> roles_;  ///< that may hold the tile
+  int threads_ = 0, consumer_threads_ = 0;
+  Route out_;
 };
 
 }  // namespace
@@ -250,10 +272,13 @@ std::string route_name(const Composition& composition, const Route& route) {
 
 Outcome<std::vector<Route>> route(const Composition& composition, const Bindings& bindings) {
   std::vector<Route> routes;
-  Router router(composition, bindings);
-  for (const Binding& binding : bindings.tensors)
-    if (std::optional<Route> found = router(binding)) routes.push_back(std::move(*found));
-  return {std::move(routes), std::move(router.diagnostics)};
+  Diagnostics diagnostics;
+  for (const Binding& binding : bindings.tensors) {
+    Router router(composition, bindings, binding);
+    if (std::optional<Route> found = router.run()) routes.push_back(std::move(*found));
+    append(diagnostics, std::move(router.diagnostics));
+  }
+  return {std::move(routes), std::move(diagnostics)};
 }
 
 }  // namespace pipelink

@@ -13,10 +13,11 @@ namespace pipelink {
 
 struct Route {
   Binding tensor;               ///< into Bindings::tensors' ports
-  Binding callable;             ///< the call that carries the tile
+  Binding callable;             ///< the call that carries the tile; of two roles, who takes and who gives
   int parameter = 0;            ///< of the callable, not counting Self
   std::optional<PortRef> role;  ///< whose threads hold the tile: (instance, index into its roles); always
                                 ///< there if the transfer depends on the thread
+  std::optional<PortRef> consumer_role;  ///< of two roles
   transfer::Request request;
   transfer::Transfer transfer;
   std::vector<transfer::Rejected> rejected;  ///< what was tried before it

@@ -156,15 +156,38 @@ TEST_CASE("help that does not end the error is not offered") {
              {{}, {{"owner.tile", "80"}}}) == "SET owner.tile to one of 32, 64");
 }
 
+TEST_CASE("several exports of one import, in the order of their BINDs") {
+  const auto bound = [](const std::string& first, const std::string& second) {
+    return picture(compose({{gemm(), ""}, {relu(), ""}},
+                           {{{"gemm.epilogue", "relu." + first}, {"relu." + second, "gemm.epilogue"}}, {}}));
+  };
+  CHECK(bound("apply", "other") == "gemm.epilogue -> relu.apply\ngemm.epilogue -> relu.other\n");
+  CHECK(bound("other", "apply") == "gemm.epilogue -> relu.other\ngemm.epilogue -> relu.apply\n");
+}
+
 TEST_CASE("L-BIND: an import twice") {
-  CHECK(said({{gemm(), ""}, {relu(), ""}},
+  const auto returns = [](const char* name) {
+    return Component(name).callable(kIn, "epilogue", {"int"}, "int");
+  };
+  const Component two =
+      Component("relu").callable(kOut, "apply", {"int"}, "int").callable(kOut, "other", {"int"}, "int");
+  CHECK(said({{returns("gemm"), ""}, {two, ""}},
              {{"gemm.epilogue", "relu.apply"}, {"gemm.epilogue", "relu.other"}}) ==
         R"(error[L-BIND]: `gemm.epilogue` is bound twice
   composition: BIND gemm.epilogue=relu.apply (fused.json:9)
   composition: BIND gemm.epilogue=relu.other (fused.json:9)
-  = reason: an import meets one export; here it is given 2
+  = reason: it returns `int`, and each of 2 exports would return one
   = help: remove BIND gemm.epilogue=relu.other or remove BIND gemm.epilogue=relu.apply
 )");
+  const Component takes = gemm().tensor(kIn, "acc", "epilogue"),
+                  gives = relu().tensor(kOut, "acc", "apply").tensor(kOut, "more", "other");
+  CHECK(said({{takes, ""}, {gives, ""}}, {{"gemm.epilogue", "relu.apply"}, {"gemm.epilogue", "relu.other"}})
+            .find("reason: it takes the tile `acc`, and each of 2 exports would give one") !=
+        std::string::npos);
+  const Component owner = Component("owner").fact("n", number(1)),
+                  other = Component("other").fact("n", number(2)), reader = Component("reader").reads("n");
+  CHECK(said({{owner, ""}, {other, ""}, {reader, ""}}, {{"reader.n", "owner.n"}, {"reader.n", "other.n"}})
+            .find("reason: an import meets one export; here it is given 2") != std::string::npos);
   CHECK(said({{gemm(), ""}, {relu(), ""}}, {{"gemm.epilogue", "relu.apply"}, {"relu.apply", "gemm.epilogue"}})
             .empty());
 }

@@ -242,6 +242,7 @@ std::string picture(const Composition& composition, const Bindings& bindings) {
     }
   };
   add(bindings.callables, &Contract::callables);
+  add(bindings.handovers, &Contract::callables);
   add(bindings.rings, &Contract::rings);
   add(bindings.counters, &Contract::counters);
   add(bindings.tensors, &Contract::tensors);

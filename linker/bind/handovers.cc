@@ -1,0 +1,152 @@
+// Imports that no export serves, in pairs: a role gives a tile by the one, another role takes it by the
+// other.
+#include <algorithm>
+
+#include "linker/bind/compatible.h"
+#include "linker/bind/passes.h"
+#include "linker/bind/words.h"
+
+namespace pipelink::binding {
+namespace {
+
+using contract::Callable;
+using contract::Direction;
+using contract::TensorPort;
+
+class HandoverSettler {
+ public:
+  HandoverSettler(const Composition& composition, const std::vector<Unserved>& left, Bindings& bindings,
+                  Faults& faults)
+      : composition_(composition), left_(left), bindings_(bindings), faults_(faults) {}
+
+  bool run() {
+    for (const Unserved& u : left_) {
+      if (tile(u.import, Direction::kExport) != nullptr) givers_.push_back(u.import);
+      if (tile(u.import, Direction::kImport) != nullptr) takers_.push_back(u.import);
+    }
+    const std::size_t before = faults_.list.size();
+    match([&](PortRef giver, PortRef taker) { return same_name(giver, taker); },
+          " of other instances carry a tensor of this name");
+    match([&](PortRef giver, PortRef taker) { return misfit(giver, taker).empty(); },
+          " of other instances fit, and not just one of them carries a tensor of this name");
+    for (const Unserved& u : left_)
+      if (!settled_.count(u.import)) unserved(u);
+    std::sort(bindings_.handovers.begin(), bindings_.handovers.end(),
+              [](const Binding& a, const Binding& b) { return a.importer < b.importer; });
+    return faults_.list.size() == before;
+  }
+
+ private:
+  const contract::Contract& contract(PortRef ref) const { return composition_.contract(ref.instance); }
+  const Callable& callable(PortRef ref) const { return contract(ref).callables[ref.index]; }
+  Side side(PortRef ref) const { return {composition_.instances[ref.instance].name, contract(ref)}; }
+  std::string name(PortRef ref) const { return dotted(composition_, ref.instance, callable(ref).name); }
+
+  const TensorPort* tile(PortRef ref, Direction direction) const {
+    const auto found = handed_tensor(contract(ref), callable(ref), direction);
+    return found ? &contract(ref).tensors[*found] : nullptr;
+  }
+
+  bool same_name(PortRef giver, PortRef taker) const {
+    return tile(giver, Direction::kExport)->name == tile(taker, Direction::kImport)->name;
+  }
+
+  std::string misfit(PortRef giver, PortRef taker) const {
+    std::vector<std::string> faults =
+        handover_faults(side(giver), callable(giver), side(taker), callable(taker));
+    if (faults.empty())
+      faults = tensor_faults(side(taker), *tile(taker, Direction::kImport), side(giver),
+                             *tile(giver, Direction::kExport));
+    return joined(faults, "; ");
+  }
+
+  LabelledFact fact(PortRef ref, const std::string& more = {}) const {
+    const bool gives = tile(ref, Direction::kExport) != nullptr;
+    const TensorPort* tensor = gives ? tile(ref, Direction::kExport) : tile(ref, Direction::kImport);
+    std::string text =
+        "imports callable " + quoted(callable(ref).name) + " as " + quoted(signature_text(callable(ref)));
+    if (tensor != nullptr && !more.empty())
+      text +=
+          std::string(gives ? ", which gives the tile " : ", which takes the tile ") + quoted(tensor->name);
+    return {composition_.instances[ref.instance].name, text + more, callable(ref).where};
+  }
+
+  /// The pairs of which neither side has another partner; an error for the others.
+  template <class Fits>
+  void match(Fits fits, const std::string& why) {
+    std::map<PortRef, std::vector<PortRef>> partners;
+    for (const PortRef taker : takers_)
+      for (const PortRef giver : givers_) {
+        if (giver.instance == taker.instance || settled_.count(giver) || settled_.count(taker)) continue;
+        if (!fits(giver, taker)) continue;
+        partners[taker].push_back(giver);
+        partners[giver].push_back(taker);
+      }
+    for (const auto* list : {&takers_, &givers_})
+      for (const PortRef port : *list)
+        if (const auto found = partners.find(port); found != partners.end() && found->second.size() > 1)
+          if (!settled_.count(port)) ambiguous(port, found->second, why);
+    for (const PortRef taker : takers_) {
+      const auto found = partners.find(taker);
+      if (found == partners.end() || settled_.count(taker) || settled_.count(found->second.front())) continue;
+      bindings_.handovers.push_back({taker, found->second.front()});
+      settled_.insert({taker, found->second.front()});
+    }
+  }
+
+  void ambiguous(PortRef port, const std::vector<PortRef>& partners, const std::string& why) {
+    const bool gives = tile(port, Direction::kExport) != nullptr;
+    Diagnostic d =
+        error("L-AMBIGUOUS", "the callable " + quoted(name(port)) +
+                                 (gives ? " could hand its tile to " : " could take its tile from ") +
+                                 counted(partners.size(), "import"));
+    d.facts.push_back(fact(port));
+    std::vector<Proposal> proposals;
+    for (const PortRef other : partners) {
+      const std::string fault = gives ? misfit(port, other) : misfit(other, port);
+      d.facts.push_back(fact(other, fault.empty() ? "; fits" : "; does not fit: " + fault));
+      if (fault.empty())
+        proposals.push_back(gives ? bind_proposal(name(other), name(port))
+                                  : bind_proposal(name(port), name(other)));
+    }
+    d.reason = counted(partners.size(), "import") + why;
+    d.help = proposals.empty() ? "none of them fits: change one of them, and name it with BIND"
+                               : "name the one that is meant with BIND";
+    faults_.push_back(std::move(d), std::move(proposals), true);
+    settled_.insert(port);
+    settled_.insert(partners.begin(), partners.end());
+  }
+
+  void unserved(const Unserved& import) {
+    Handed handed;
+    handed.gives = tile(import.import, Direction::kExport) != nullptr;
+    const std::vector<PortRef> none;
+    const bool takes = tile(import.import, Direction::kImport) != nullptr;
+    for (const PortRef other : handed.gives ? takers_ : takes ? givers_ : none) {
+      if (other.instance == import.import.instance) continue;
+      std::string why = handed.gives ? misfit(import.import, other) : misfit(other, import.import);
+      for (const Binding& b : bindings_.handovers)
+        if (b.importer == other || b.exporter == other)
+          why = "its other side is " + name(b.importer == other ? b.exporter : b.importer);
+      handed.rejected.push_back(fact(other, "; rejected: " + why));
+    }
+    report_unserved(import, "callable", callable(import.import).name, name(import.import),
+                    fact(import.import), handed, faults_);
+  }
+
+  const Composition& composition_;
+  const std::vector<Unserved>& left_;
+  Bindings& bindings_;
+  Faults& faults_;
+  std::vector<PortRef> givers_, takers_;
+  std::set<PortRef> settled_;  ///< bound, or told of
+};
+
+}  // namespace
+
+bool settle_handovers(const Composition& composition, const std::vector<Unserved>& left, Bindings& bindings,
+                      Faults& faults) {
+  return HandoverSettler(composition, left, bindings, faults).run();
+}
+
+}  // namespace pipelink::binding
