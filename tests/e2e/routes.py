@@ -38,6 +38,45 @@ PIPELINK_EXPORT(take, void, pipelink::Self self, {const}{cpp} (&tile)[{values}])
 """
 
 
+def giver(layout, element="f32", cpp="float", values=32, warps=4, more=""):
+    """Hands its tiles to another role."""
+    return f"""
+struct Parameters {{ const {cpp}* in; }};
+PIPELINK_PARAMETERS(give::Parameters, "give.h", in);
+PIPELINK_IMPORT(put, void, pipelink::Self self, const {cpp} (&tile)[{values}]);
+PIPELINK_EXPORT_TENSOR(tile, .element = "{element}", .tile = {{64, 64}}, .layout = "{layout}", .via = "put");
+{more}
+PIPELINK_ROLE(hold, .warps = {warps}, .registers = {{24, 128}})(pipelink::Self self) {{
+#pragma unroll 1
+  for (int t = 0; t < 4; ++t) {{
+    {cpp} tile[{values}];
+#pragma unroll
+    for (int v = 0; v < {values}; ++v) tile[v] = parameters(self).in[hold.thread(self) + 256 * (v + {values} * t)];
+    put(self, tile);
+  }}
+}}
+"""
+
+
+def taker(layout, element="f32", cpp="float", values=32, warps=4, more=""):
+    return f"""
+struct Parameters {{ {cpp}* out; }};
+PIPELINK_PARAMETERS(take::Parameters, "take.h", out);
+PIPELINK_IMPORT(get, void, pipelink::Self self, {cpp} (&tile)[{values}]);
+PIPELINK_IMPORT_TENSOR(tile, .element = "{element}", .tile = {{64, 64}}, .layout = "{layout}", .via = "get");
+{more}
+PIPELINK_ROLE(use, .warps = {warps}, .registers = {{24, 128}})(pipelink::Self self) {{
+#pragma unroll 1
+  for (int t = 0; t < 4; ++t) {{
+    {cpp} tile[{values}];
+    get(self, tile);
+#pragma unroll
+    for (int v = 0; v < {values}; ++v) parameters(self).out[use.thread(self) + 256 * (v + {values} * t)] = tile[v];
+  }}
+}}
+"""
+
+
 def in_shared(layout, element="f32", bytes_=16384):
     return f"""
 struct Parameters {{ float* out; }};
@@ -67,10 +106,15 @@ def planned(linked):
             for what in ("shuffle", "store", "load")}
 
 
-def pair(tools, name, give, take, arch="sm_90a"):
+def barriers(linked):
+    """{(sync or arrive, id): how often} in the glue."""
+    return collections.Counter(re.findall(r"barrier\.(sync|arrive) (\d+), ", linked.text))
+
+
+def pair(tools, name, give, take, arch="sm_90a", guard=False):
     tools.arch = arch
     packages = [tools.package("give", source=give, variant=name), tools.package("take", source=take, variant=name)]
-    linked = tools.linked(name, packages)
+    linked = tools.linked(name, packages, **({"options": {"guard": True}} if guard else {}))
     equal(len(linked.map["routes"]), 1, "routes")
     return linked
 
@@ -132,6 +176,118 @@ def refused(tools):
     equal(tools.linked("known", [give, take]).map["routes"][0]["route"], "shuffle", "the route when steps tell the role")
 
 
+def between_roles(tools):
+    """A tile from one role to another: staged, in a buffer that is reused, with a barrier each way for each tile side by side."""
+    small = {"element": "u16", "cpp": "unsigned short"}
+    for name, more, both in (("one", {}, {}), ("halves", {}, small), ("two", {"warps": 8}, {})):
+        linked = pair(tools, f"roles_{name}", giver(ACCUMULATOR, **more, **both), taker(HALF_COLUMNS, **more, **both))
+        row = linked.map["routes"][0]
+        equal((row["route"], row["roles"]), ("staging", {"gives": "give.hold", "takes": "take.use"}), f"route of {name}")
+        groups = 2 if name == "two" else 1
+        full, empty = ([linked.claim("named_barriers", f"give.tile->take.tile.{which}[{g}]")["id"] for g in range(groups)]
+                       for which in ("full", "empty"))
+        # The dispatch kernel arrives for the first tile as well.
+        equal(barriers(linked), {**{("sync", str(b)): 1 for b in full + empty}, **{("arrive", str(b)): 1 for b in full},
+                                 **{("arrive", str(b)): 2 for b in empty}}, f"barriers of {name}")
+        found, plan = instructions(linked), planned(linked)
+        equal([found[local] for local in ("LDL", "STL", "CALL", "SHFL")], [0, 0, 0, found["SHFL"] and 1], f"{name}: no spills, no shuffles")
+        equal((found["STS"] + found["STSM"], found["LDS"] + found["LDSM"]), (plan["store"], plan["load"]), f"{name}: accesses")
+        text = tools.must("check", linked.folder.parent / "in" / "composition.json", "--why", "take.tile").out
+        check("give.hold gives by put, take.use takes by get: as often" in text and "arrive empty" in text, f"--why of {name}: {text}")
+        equal([b["kind"] for b in linked.map["bindings"]], ["handover", "tensor"], "bindings")
+    linked = pair(tools, "roles_guarded", giver(ACCUMULATOR), taker(HALF_COLUMNS), guard=True)
+    check(len(re.findall(r"pl__guard__barrier\(\d+u, 256u, (?:true|false)\)", linked.text)) == 5, "barriers of a guarded link")
+
+
+def roles_on_blackwell(tools):
+    """From tensor memory to the registers of another role."""
+    give = """
+PIPELINK_TENSOR_MEMORY(store, .columns = 64);
+PIPELINK_IMPORT(put, void, pipelink::Self self, unsigned tile);
+PIPELINK_EXPORT_TENSOR(tile, .element = "f32", .tile = {128, 64}, .space = "tensor_memory", .layout = "(128,64):(64,1)", .via = "put");
+PIPELINK_ROLE(hold, .warps = 4, .registers = {24, 240}, .align_warps = 4)(pipelink::Self self) { put(self, store.address(self)); }
+"""
+    take = """
+struct Parameters { float* out; };
+PIPELINK_PARAMETERS(take::Parameters, "take.h", out);
+PIPELINK_IMPORT(get, void, pipelink::Self self, float (&tile)[64]);
+PIPELINK_IMPORT_TENSOR(tile, .element = "f32", .tile = {128, 64}, .layout = "((4,8,4),(2,2,8,2)):((2,64,2048),(1,512,8,1024))", .via = "get");
+PIPELINK_ROLE(use, .warps = 4, .registers = {24, 240})(pipelink::Self self) {
+  float tile[64];
+  get(self, tile);
+#pragma unroll
+  for (int v = 0; v < 64; ++v) parameters(self).out[use.thread(self) + 128 * v] = tile[v];
+}
+"""
+    linked = pair(tools, "roles_tensor_memory", give, take, "sm_100a")
+    check("tcgen05.ld.sync" in linked.text and "tcgen05.wait::ld" in linked.text, "tensor memory is loaded by the role that gives")
+    found, plan = instructions(linked), planned(linked)
+    equal((linked.text.count("st.shared."), linked.text.count("ld.shared.")), (plan["store"], plan["load"]), "accesses in the glue")
+    equal(found["LDL"] + found["STL"], 0, "local loads and stores")
+    equal(linked.map["routes"][0]["route"], "staging", "the route")
+
+
+def refused_roles(tools):
+    """Roles that cannot meet."""
+    tools.arch = "sm_90a"
+    give = tools.package("give", source=giver(ACCUMULATOR), variant="meets")
+    take = tools.package("take", source=taker(HALF_COLUMNS, warps=8), variant="uneven")
+    text = tools.refused("uneven", [give, take], "L-ROUTE")
+    check("give.hold has 128 threads, which hold 1 tile" in text and "take.use has 256 threads, which hold 2 tiles" in text, text)
+    other = "PIPELINK_ROLE(other, .warps = 1, .registers = {24, 64})(pipelink::Self self) {}"
+    take = tools.package("take", source=taker(HALF_COLUMNS, more=other), variant="whose")
+    text = tools.refused("whose_roles", [give, take], "L-ROUTE")
+    check("take.other" in text and "PIPELINK_STEPS" in text, text)
+    barriers_ = "".join(f"PIPELINK_NAMED_BARRIER(b{i}, .threads = 128);" for i in range(14))
+    take = tools.package("take", source=taker(HALF_COLUMNS, more=barriers_), variant="barriers")
+    text = tools.refused("barriers", [give, take], "L-BARRIERS")
+    check("give.tile->take.tile" in text, f"the route is among the claims: {text}")
+    take = tools.package("take", source=taker(HALF_COLUMNS, more=barriers_.replace("PIPELINK_NAMED_BARRIER(b13, .threads = 128);", "")),
+                         variant="fifteen")
+    tools.linked("fifteen", [give, take])
+    text = tools.refused("alone", [give], "L-UNBOUND")
+    check("give.put" in text, text)
+    take = tools.package("take", source=taker(HALF_COLUMNS), variant="partner")
+    text = tools.refused("two_partners", [give, (take, "a"), (take, "b")], "L-AMBIGUOUS")
+    check("BIND a.get=give.put" not in text and "a: imports callable `get`" in text, text)
+    same = f"""{giver(ACCUMULATOR).replace("PIPELINK_ROLE", "PIPELINK_IMPORT(get, void, pipelink::Self self, float (&tile)[32]);"
+        f'PIPELINK_IMPORT_TENSOR(taken, .element = "f32", .tile = {{64, 64}}, .layout = "{HALF_ROWS}", .via = "get");' + chr(10) + "PIPELINK_ROLE")
+        .replace("put(self, tile);", "put(self, tile); float got[32]; get(self, got); const_cast<float*>(parameters(self).in)[t] = got[0];")}"""
+    alone = tools.package("give", source=same, variant="itself")
+    text = tools.refused("itself", [alone], "L-ROUTE", bind=[["give.put", "give.get"]])
+    check("are both called by role give.hold, whose threads would wait for themselves" in text, text)
+
+
+def several(tools):
+    """One call of several consumers: each in the order of the BINDs, each by its own route; a broadcast among them."""
+    tools.arch = "sm_90a"
+    give = tools.package("give", source=producer(ACCUMULATOR), variant="several")
+    layouts = {"same": ACCUMULATOR, "rows": HALF_ROWS, "columns": HALF_COLUMNS}
+    packages = {name: tools.package(name, source=consumer(layout).replace("take::", f"{name}::").replace("take.h", f"{name}.h"))
+                for name, layout in layouts.items()}
+    # Every thread has all of a column: two threads have each.
+    packages["each"] = tools.package("each", source=consumer("((64,2),64):((1,0),64)", values=64).replace("take::", "each::")
+                                    .replace('.via = "take"', '.replicas = 2, .via = "take"').replace("take.h", "each.h"))
+    every = list(packages)
+    for order in (every, every[::-1]):
+        linked = tools.linked("several", [give, *packages.values()], bind=[["give.take", f"{name}.take"] for name in order])
+        equal(re.findall(r"^    pl__(\w+)__export__take\(pipelink::Self\{0, self\.parameters\}", linked.text, re.MULTILINE), order, "the order of calls")
+        equal({row["to"]: row["route"] for row in linked.map["routes"]},
+              {"same.tile": "registers", "rows.tile": "shuffle", "columns.tile": "staging", "each.tile": "staging"}, "routes")
+        found = instructions(linked)
+        equal([found[local] for local in ("LDL", "STL", "CALL")], [0, 0, 0], "local loads, local stores and calls")
+        cost = [re.search(r"(\d+) stores?", " ".join(row.get("cost", []))) for row in linked.map["routes"]]
+        equal(found["STS"] + found["STSM"], sum(int(c[1]) for c in cost if c), "stores to shared memory")
+    text = tools.refused("two", [give, packages["same"], packages["rows"]], "L-AMBIGUOUS")
+    check("BIND give.take=rows.take or BIND give.take=same.take" in text, text)
+    # One that may write to the tile is called last.
+    give = tools.package("give", source=producer(ACCUMULATOR, const=""), variant="may_write")
+    write = tools.package("writes", source=consumer(ACCUMULATOR, const="").replace("take::", "writes::").replace("take.h", "writes.h"))
+    text = tools.refused("written_first", [give, write, packages["rows"]], "L-ROUTE", bind=[["give.take", "writes.take"], ["give.take", "rows.take"]])
+    check("writes.take may write to the tile" in text and "which rows.take is given after it" in text, text)
+    tools.linked("written_last", [give, write, packages["rows"]], bind=[["give.take", "rows.take"], ["give.take", "writes.take"]])
+
+
 def tensor_memory(tools):
     """On sm_100a: loads of the shape whose fragment is the demand, and their wait."""
     give = """
@@ -159,4 +315,4 @@ PIPELINK_EXPORT(take, void, pipelink::Self self, const float (&tile)[64]) {{
 
 
 if __name__ == "__main__":
-    sys.exit(main({f.__name__: f for f in (kinds, claims, refused, tensor_memory)}, __doc__))
+    sys.exit(main({f.__name__: f for f in (kinds, claims, refused, between_roles, roles_on_blackwell, refused_roles, several, tensor_memory)}, __doc__))
