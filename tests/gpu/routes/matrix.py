@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every producer's layout of a tile with every consumer's: linked here, run on a GPU.
 
-  matrix.py build --pipelink TOOL --nvcc NVCC --sdk FOLDER[;FOLDER…] [--pairs all|some] [--jobs N] -o FOLDER
+  matrix.py build --pipelink TOOL --nvcc NVCC --sdk FOLDER[;FOLDER…] [--pairs all|some|further] [--jobs N] -o FOLDER
       Compiles a component for each layout (give.cu, take.cu), packs it, and links every producer with every consumer.
       FOLDER/matrix has kernels, launch descriptions, tables of who holds what, and `pairs`, the list that the runner reads;
       FOLDER/routes.json says how each pair is routed, or why it is refused.
@@ -50,6 +50,19 @@ SHARED = {
                                   4: "Sw<3,2,3> o (64,(32,2)):(32,(1,2048))", 8: "Sw<3,1,3> o (64,(16,4)):(16,(1,1024))"},
                        "proxy": "async"},
 }
+
+
+# Each element in two threads.
+BROADCAST = "((64,2),64):((1,0),64)"
+# A thread's own values, named by the parity of two bits of its number.
+PARITY = {"even": "Sw<1,0,5> o (128,32):(32,1)", "odd": "Sw<1,0,6> o (128,32):(32,1)"}
+# (element, producer, consumer): between two roles, each of two warpgroups with a tile of their own.
+ROLES = [("f32", "accumulator", "column_blocked"), ("f32", "accumulator", "blocked"), ("f32", "striped", "lane_columns"),
+         ("f32", "swizzled", "mma_two_by_two"), ("u16", "accumulator", "column_blocked"), ("u16", "blocked", "accumulator"),
+         ("u16", "mma_columns", "striped"), ("u8", "accumulator", "blocked"), ("f64", "striped", "column_blocked")]
+# (element, producer, consumers): of one call, in this order.
+SEVERAL = [("f32", "accumulator", ["accumulator", "blocked", "column_blocked"]), ("u16", "accumulator", ["column_blocked", "shared_swizzled_async"]),
+           ("f32", "blocked", ["broadcast", "striped", "shared_rows"])]
 
 
 def numbers(text):
@@ -117,16 +130,28 @@ class Matrix:
               "-o", package, compiled])
         return package
 
+    def layout(self, name, size):
+        """Of a consumer, and how it takes the tile."""
+        if name.startswith("shared_"):
+            how = SHARED[name.removeprefix("shared_")]
+            return (how["layout"] if isinstance(how["layout"], str) else how["layout"][size]), {"SHARED": "", "PROXY": f'"{how.get("proxy", "")}"'}
+        if name == "broadcast":
+            return BROADCAST, {"VALUES": 64, "REPLICAS": 2}
+        return {**REGISTERS, **PARITY}[name], {"VALUES": 32}
+
     def table(self, name, layout):
-        text = struct.pack(f"<{TILE}i", *(layout(a, b) for a in range(len_of(layout, 0)) for b in range(len_of(layout, 1))))
+        numbered = [layout(a, b) for a in range(len_of(layout, 0)) for b in range(len_of(layout, 1))]
+        text = struct.pack(f"<{len(numbered)}i", *numbered)
         (self.folder / f"{name}.table").write_bytes(text)
 
     def link(self, pair):
-        name = f"{pair['from']}_to_{pair['to']}".replace(".", "_")
+        to = pair["to"] if len(pair["takes"]) == 1 else f"{len(pair['takes'])}"
+        name = re.sub(r"[^a-z0-9]+", "_", f"{pair['from']}_to_{to}")
         composition = self.work / f"{name}.composition.json"
+        bind = [[f"{pair['give']}.take", f"{take}.take"] for _, take in pair["takes"]] if len(pair["takes"]) > 1 else []
         composition.write_text(json.dumps({
-            "schema": 1, "name": name, "arch": ARCH, "bind": [], "set": {}, "options": {"guard": False},
-            "components": [{"package": f"{pair['give']}.{ARCH}.plk"}, {"package": f"{pair['take']}.{ARCH}.plk"}]}))
+            "schema": 1, "name": name, "arch": ARCH, "bind": bind, "set": {}, "options": {"guard": False},
+            "components": [{"package": f"{component}.{ARCH}.plk"} for component in [pair["give"], *(take for _, take in pair["takes"])]]}))
         out = self.work / name
         done = run([self.options.pipelink, "link", composition, "-o", out, "--quiet"])
         if done.returncode != 0:
@@ -135,11 +160,40 @@ class Matrix:
         link_map = json.loads(Path(f"{base}.map.json").read_text())
         for end in ("cubin", "launch"):
             shutil.copy(f"{base}.{end}", self.folder / f"{name}.{end}")
+        if len(pair["takes"]) > 1:
+            found = {row["to"].partition(".")[0]: row for row in link_map["routes"]}
+            return {**pair, "name": name, "route": ", ".join(found[take]["route"] for _, take in pair["takes"])}
         return {**pair, "name": name, "route": link_map["routes"][0]["route"],
                 **{key: link_map["routes"][0][key] for key in ("method", "cost") if key in link_map["routes"][0]}}
 
+    def further(self, pool, jobs):
+        """Pairs beside the matrix: between roles, with several consumers, and one that needs a parity. No component is used twice."""
+        wanted = [("roles", element, give, [take]) for element, give, take in ROLES] + \
+                 [("several", element, give, takes) for element, give, takes in SEVERAL] + [("parity", "f32", "even", ["odd"])]
+        pairs = []
+        for n, (kind, element, give, takes) in enumerate(wanted):
+            size, roles = TYPES[element][1], {"ROLES": "", "WARPS": 8} if kind == "roles" else {}
+            giver = f"give_{kind}{n}_{element}_{give}"
+            text, how = self.layout(give, size)
+            jobs.append(pool.submit(self.package, giver, "give.cu", element, {"LAYOUT": f'"{text}"', **how, "WARPS": 8, **roles}))
+            self.table(giver, Layout(text))
+            slots = [8192 if take == "broadcast" else TILE for take in takes]
+            listed = []
+            for k, take in enumerate(takes):
+                taker = f"take_{kind}{n}_{k}_{element}_{take}"
+                text, how = self.layout(take, size)
+                jobs.append(pool.submit(self.package, taker, "take.cu", element,
+                                        {"LAYOUT": f'"{text}"', **how, **roles, "SLOT": sum(slots), "OFFSET": sum(slots[:k])}))
+                self.table(taker, Layout(text))
+                listed.append(("role" if roles else "shared" if "SHARED" in how else "call", taker))
+            pairs.append({"element": element, "bytes": size, "from": f"{kind} {element}.{give}",
+                          "to": ", ".join(f"{element}.{take}" for take in takes), "give": giver, "takes": listed})
+        return pairs
+
     def chosen(self, element, give, take):
         """Whether a pair is linked, by the numbers of its layouts."""
+        if self.options.pairs == "further":
+            return False
         if self.options.pairs == "all":
             return element == "f32" or (give * 5 + take) % 16 in (3, 9)
         return (give * 5 + take) % 16 == 3 and (self.options.pairs == "some" or element == "f32" and give % 3 == 1)
@@ -154,8 +208,9 @@ class Matrix:
                     for t, take in enumerate(takers):
                         if self.chosen(element, g, t):
                             pairs.append({"element": element, "bytes": size, "from": f"{element}.{give}", "to": f"{element}.{take}",
-                                          "give": givers[give], "take": takers[take]})
-                wanted = {p["give"] for p in pairs} | {p["take"] for p in pairs}
+                                          "give": givers[give],
+                                          "takes": [("shared" if take.startswith("shared_") else "call", takers[take])]})
+                wanted = {p["give"] for p in pairs} | {p["takes"][0][1] for p in pairs}
                 for name, text in REGISTERS.items():
                     both = {"LAYOUT": f'"{text}"', "VALUES": 32}
                     if givers[name] in wanted:
@@ -164,19 +219,20 @@ class Matrix:
                         jobs.append(pool.submit(self.package, takers[name], "take.cu", element, both))
                     self.table(givers[name], Layout(text))
                     self.table(takers[name], Layout(text))
-                for name, how in SHARED.items():
-                    text = how["layout"] if isinstance(how["layout"], str) else how["layout"][size]
+                for name in SHARED:
+                    text, how = self.layout(f"shared_{name}", size)
                     take = takers[f"shared_{name}"]
                     if take in wanted:
-                        jobs.append(pool.submit(self.package, take, "take.cu", element,
-                                                {"LAYOUT": f'"{text}"', "SHARED": "", "PROXY": f'"{how.get("proxy", "")}"'}))
+                        jobs.append(pool.submit(self.package, take, "take.cu", element, {"LAYOUT": f'"{text}"', **how}))
                     self.table(take, Layout(text))
+            if self.options.pairs in ("all", "further"):
+                pairs += self.further(pool, jobs)
             for job in jobs:
                 job.result()
             rows = list(pool.map(self.link, pairs))
         linked = [row for row in rows if "name" in row]
         (self.folder / "pairs").write_text("".join(
-            f"{row['name']} {row['give']} {row['take']} {row['bytes']} {int('_shared_' in row['take'])}\n" for row in linked))
+            " ".join([row["name"], row["give"], str(row["bytes"]), *(word for take in row["takes"] for word in take)]) + "\n" for row in linked))
         Path(self.options.output / "routes.json").write_text(json.dumps(rows, indent=1) + "\n")
         kinds = {}
         for row in rows:
@@ -214,7 +270,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     build = commands.add_parser("build")
-    build.add_argument("--pairs", choices=["all", "some"], default="some")
+    build.add_argument("--pairs", choices=["all", "some", "further"], default="some")
     build.set_defaults(run=lambda options: Matrix(options).build())
     check = commands.add_parser("check")
     check.add_argument("results", type=Path, metavar="RESULTS.json")

@@ -6,8 +6,8 @@ namespace routes {
 struct Parameters {
   const unsigned char* in;  ///< tiles × 64 × 64 elements, row-major
   const int* held;          ///< [thread × values]: which element of the tile the producer holds there
-  unsigned char*
-      out;  ///< what the consumer gets: threads × values of each tile, or the bytes that lie in shared memory
+  unsigned char* out;  ///< of each tile what each consumer gets, one after the other: threads × values, or
+                       ///< the bytes that lie in shared memory
   unsigned tiles;
 };
 

@@ -20,12 +20,18 @@ namespace {
 
 constexpr int kSkipped = 77;
 constexpr std::size_t kTile = 64 * 64;
+constexpr std::size_t kMostCopies = 4;    // of a tile, by all consumers
 constexpr std::size_t kMostTiles = 1201;  // several for each warpgroup of the device, and no multiple
 
+struct Consumer {
+  std::string name;
+  bool shared = false, role = false;  // it writes the tile as it lies in shared memory; it is another role
+};
+
 struct Pair {
-  std::string name, give, take;
+  std::string name, give;
   std::size_t bytes = 0;
-  bool shared = false;  // the consumer gives the tile as it lies in shared memory
+  std::vector<Consumer> takes;
 };
 
 std::string read(const std::string& path) {
@@ -38,21 +44,30 @@ std::vector<std::int32_t> table(const std::string& path) {
   const std::string text = read(path);
   std::vector<std::int32_t> out(text.size() / 4);
   std::memcpy(out.data(), text.data(), out.size() * 4);
-  if (out.size() != kTile) throw std::runtime_error(path + " is no table of a tile");
+  if (out.empty() || out.size() % kTile != 0) throw std::runtime_error(path + " is no table of a tile");
   return out;
 }
 
 std::vector<Pair> pairs(const std::string& folder) {
   std::istringstream lines(read(folder + "/pairs"));
   std::vector<Pair> out;
-  for (Pair p; lines >> p.name >> p.give >> p.take >> p.bytes >> p.shared;) out.push_back(p);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    Pair p;
+    words >> p.name >> p.give >> p.bytes;
+    for (std::string name, how; words >> how >> name;)
+      p.takes.push_back({name, how == "shared", how == "role"});
+    if (p.takes.empty()) throw std::runtime_error("no consumer in: " + line);
+    out.push_back(p);
+  }
   return out;
 }
 
 /// Device memory that all pairs share.
 struct Memory {
   runner::Device device{nullptr};
-  std::uint64_t in = device.allocate(kMostTiles * kTile * 8), out = device.allocate(kMostTiles * kTile * 8),
+  std::uint64_t in = device.allocate(kMostTiles * kTile * 8),
+                out = device.allocate(kMostTiles * kTile * 8 * kMostCopies),
                 held = device.allocate(kTile * 4);
 };
 
@@ -64,9 +79,15 @@ std::string run(const std::string& folder, const Pair& pair, std::size_t tiles, 
   const pipelink::Image image{"sm_90a", cubin.data(), cubin.size(), launch};
   const auto kernel = pipelink::Kernel::load({&image, 1});
   if (!kernel) return kernel.error().message;
-  const std::vector<std::int32_t> held = table(folder + "/" + pair.give + ".table"),
-                                  wanted = table(folder + "/" + pair.take + ".table");
-  std::string in(tiles * kTile * pair.bytes, '\0'), out(in.size(), '\0');
+  const std::vector<std::int32_t> held = table(folder + "/" + pair.give + ".table");
+  std::vector<std::vector<std::int32_t>> tables;
+  std::size_t slot = 0;  // elements of each tile
+  for (const Consumer& take : pair.takes) {
+    tables.push_back(table(folder + "/" + take.name + ".table"));
+    slot += tables.back().size();
+  }
+  if (slot > kMostCopies * kTile) throw std::runtime_error(pair.name + " has too many consumers");
+  std::string in(tiles * kTile * pair.bytes, '\0'), out(tiles * slot * pair.bytes, '\0');
   for (std::size_t i = 0; i < in.size(); i += 8) {
     const std::uint64_t word = random();
     std::memcpy(in.data() + i, &word, 8);
@@ -77,21 +98,30 @@ std::string run(const std::string& folder, const Pair& pair, std::size_t tiles, 
   const routes::Parameters parameters{
       reinterpret_cast<const unsigned char*>(memory.in), reinterpret_cast<const int*>(memory.held),
       reinterpret_cast<unsigned char*>(memory.out), static_cast<unsigned>(tiles)};
-  const pipelink::Argument argument{pair.give, &parameters, sizeof parameters};
-  const auto session = kernel->open({&argument, 1});
+  std::vector<pipelink::Argument> arguments{{pair.give, &parameters, sizeof parameters}};
+  for (const Consumer& take : pair.takes)
+    if (take.role) arguments.push_back({take.name, &parameters, sizeof parameters});
+  const auto session = kernel->open({arguments.data(), arguments.size()});
   if (!session) return session.error().message;
   if (const auto done = session->launch(nullptr); !done) return done.error().message;
   memory.device.synchronize();
   memory.device.read(out.data(), memory.out, out.size());
-  for (std::size_t t = 0; t < tiles; ++t)
-    for (std::size_t i = 0; i < kTile; ++i) {
-      // Registers: place i of the output is element wanted[i]. Shared memory: element i lies at wanted[i].
-      const auto want = static_cast<std::size_t>(wanted[i]);
-      const char* got = out.data() + (t * kTile + (pair.shared ? want : i)) * pair.bytes;
-      const char* right = in.data() + (t * kTile + (pair.shared ? i : want)) * pair.bytes;
-      if (std::memcmp(got, right, pair.bytes) != 0)
-        return "tile " + std::to_string(t) + ": place " + std::to_string(i) + " is wrong";
-    }
+  std::size_t offset = 0;
+  for (std::size_t c = 0; c < tables.size(); ++c) {
+    const std::vector<std::int32_t>& wanted = tables[c];
+    const bool shared = pair.takes[c].shared;
+    for (std::size_t t = 0; t < tiles; ++t)
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        // Registers: place i of the output is element wanted[i]. Shared memory: element i lies at wanted[i].
+        const auto want = static_cast<std::size_t>(wanted[i]);
+        const char* got = out.data() + (t * slot + offset + (shared ? want : i)) * pair.bytes;
+        const char* right = in.data() + (t * kTile + (shared ? i : want)) * pair.bytes;
+        if (std::memcmp(got, right, pair.bytes) != 0)
+          return pair.takes[c].name + ", tile " + std::to_string(t) + ": place " + std::to_string(i) +
+                 " is wrong";
+      }
+    offset += wanted.size();
+  }
   return {};
 }
 
