@@ -1,5 +1,5 @@
-// The processor time of the slowest input of a process, printed at its end. libFuzzer counts whole seconds, and
-// those that the process waited for a processor, too.
+// The processor time of the slowest input of a process, printed at its end. libFuzzer counts whole seconds,
+// and those that the process waited for a processor, too.
 #pragma once
 
 #include <cstdio>
