@@ -16,7 +16,7 @@ PipeLinkComponent
       [USES <component>...]          # whose public headers the sources include; no build order
       [LINK_LIBRARIES <target>...]   # include paths and definitions for the sources
       [COMPILE_OPTIONS <option>...]
-      [TILELANG <file.py>])          # not available yet
+      [TILELANG <file.py>])          # in place of SOURCES: the component in TileLang
 
   Targets:
 
@@ -35,6 +35,9 @@ PipeLinkComponent
   compiled for ``PIPELINK_ARCHITECTURES``, else for ``CMAKE_CUDA_ARCHITECTURES`` where PipeLink knows all of these, else for
   90a.
 
+  With ``TILELANG`` the sources, a host provider and its header are made of a Python file (:doc:`PipeLinkTileLang`), so ``SOURCES``
+  and ``HOST_SOURCES`` are not given.
+
   A project's version is its packages' version. The variable ``PIPELINK_LAUNCHER``, or the property of that name of
   ``<name>.package``, runs the pack command as a compiler launcher runs a compile. With ``--list-files`` behind it, the
   command says what it reads and writes; ``share/pipelink/launchers`` has two examples.
@@ -42,6 +45,7 @@ PipeLinkComponent
 
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkChecks.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkTileLang.cmake")
 
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
@@ -52,9 +56,16 @@ function(pipelink_add_component name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "${keywords}")
   _pipelink_check_arguments("${context}" "${keywords}")
   if(DEFINED arg_TILELANG)
-    message(FATAL_ERROR "${context}: TILELANG is not available yet; write the component in CUDA and list it in SOURCES")
-  endif()
-  if(NOT DEFINED arg_SOURCES)
+    foreach(keyword IN ITEMS SOURCES HOST_SOURCES)
+      if(DEFINED arg_${keyword})
+        message(FATAL_ERROR "${context}: ${keyword} beside TILELANG; a component is made of one or of the other")
+      endif()
+    endforeach()
+    list(LENGTH arg_TILELANG files)
+    if(NOT files EQUAL 1)
+      message(FATAL_ERROR "${context}: TILELANG takes one file, not ${files}")
+    endif()
+  elseif(NOT DEFINED arg_SOURCES)
     message(FATAL_ERROR "${context}: SOURCES is missing")
   endif()
   _pipelink_check_name("${context}" "${name}")
@@ -62,6 +73,15 @@ function(pipelink_add_component name)
   _pipelink_require_languages("${context}" CXX CUDA)
   _pipelink_check_global_flags("${context}")
   _pipelink_check_flags("${context}" "COMPILE_OPTIONS" ${arg_COMPILE_OPTIONS})
+  if(DEFINED arg_TILELANG)
+    set(to_lower ${arg_ARCHITECTURES}) # all: a build for some must not make another kept source
+    if(NOT to_lower)
+      set(to_lower ${architectures})
+    endif()
+    _pipelink_lower(arg_SOURCES arg_HOST_SOURCES headers "${context}" ${name} "${arg_TILELANG}" "${to_lower}")
+    list(APPEND arg_PUBLIC_HEADERS ${headers})
+    list(APPEND arg_LINK_LIBRARIES PipeLink::runtime) # the tensor maps in the parameters
+  endif()
   _pipelink_absolute_sources(sources "${context}" ${arg_SOURCES})
   # For clangd, compile_commands.json names include folders as every compiler does: CMake's own way for nvcc is `-isystem=`,
   # and with Makefiles a file of options. nvcc takes both ways.
@@ -79,7 +99,7 @@ function(pipelink_add_component name)
     PIPELINK_USES "${arg_USES}"
     PIPELINK_PACKAGE_TARGET ${name}.package)
   _pipelink_public_headers(${name} "${context}" ${arg_PUBLIC_HEADERS})
-  if(DEFINED arg_HOST_SOURCES)
+  if(arg_HOST_SOURCES)
     _pipelink_host_library(${name} "${context}" "${arg_HOST_SOURCES}" "${arg_LINK_LIBRARIES}")
   endif()
 

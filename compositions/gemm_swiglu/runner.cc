@@ -107,7 +107,7 @@ pipelink::Kernel load_control(const std::string& path, const pipelink::Kernel& l
     throw std::runtime_error(path + " is not named NAME.ARCH.control.cubin");
   const std::string image = file(path), launch = file(path.substr(0, path.size() - end.size()) + ".launch");
   const pipelink::Provider providers[] = {{"pipelink_host_tma_loader_v1", &pipelink_host_tma_loader_v1},
-                                          {"pipelink_host_swiglu_v1", &pipelink_host_swiglu_v1}};
+                                          epilogue_provider};
   const pipelink::Image images[] = {{linked.launch().arch, image.data(), image.size(), launch}};
   pipelink::LoadOptions options;
   options.providers = providers;

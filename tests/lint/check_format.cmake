@@ -6,6 +6,7 @@ foreach(folder IN ITEMS packager linker components compositions tests templates)
   file(GLOB_RECURSE found "${root}/${folder}/*.cc" "${root}/${folder}/*.h" "${root}/${folder}/*.hpp" "${root}/${folder}/*.cu")
   list(APPEND files ${found})
 endforeach()
+list(FILTER files EXCLUDE REGEX "/lowered/") # made by the front end for TileLang
 list(LENGTH files count)
 if(count LESS 100)
   message(FATAL_ERROR "only ${count} files found below ${root}")
