@@ -33,16 +33,19 @@ PIPELINK_NAMED_BARRIER(epilogue_all_0, .threads = 128);
 #line 18 "components/swiglu_tilelang/swiglu_tilelang.py"
 PIPELINK_NAMED_BARRIER(epilogue_all_1, .threads = 128);
 #line 18 "components/swiglu_tilelang/swiglu_tilelang.py"
-PIPELINK_IMPORT_TENSOR(acc, .element = "f32", .tile = {64, 128}, .scope = "warpgroup", .layout = "((4,8,4),(2,2,8,2)):((2,128,2048),(1,1024,16,8))", .via = "epilogue", .parameter = 0);
+PIPELINK_IMPORT_TENSOR(acc, .element = "f32", .tile = {64, 128},
+                       .scope = "warpgroup", .layout = "((4,8,4),(2,2,8,2)):((2,128,2048),(1,1024,16,8))",
+                       .via = "epilogue", .parameter = 0);
 #line 18 "components/swiglu_tilelang/swiglu_tilelang.py"
 PIPELINK_STEPS(epilogue, .once = "sync epilogue_all_0 x 2; sync epilogue_all_1 x 2");
 #line 49 "components/swiglu_tilelang/swiglu_tilelang.py"
 PIPELINK_EXPORT(epilogue, void, pipelink::Self self, float (&acc)[64], unsigned m0, unsigned n0, unsigned warpgroup) {
   [[maybe_unused]] const int pl_thread = static_cast<int>(threadIdx.x % 128);
-#line 43 "lowered/swiglu_tilelang.cu"
+#line 45 "lowered/swiglu_tilelang.cu"
   const pipelink::TensorMap& out_desc = parameters(self).out_desc;
   [[maybe_unused]] const int tile_n = swiglu_tilelang::tile_n(self);
-  [[maybe_unused]] bfloat16_t* const stage = reinterpret_cast<bfloat16_t*>(epilogue_shared.data(self) + warpgroup * 16384);
+  [[maybe_unused]] bfloat16_t* const stage =
+      reinterpret_cast<bfloat16_t*>(epilogue_shared.data(self) + warpgroup * 16384);
   const auto pl_sync_all = [&] { if (warpgroup == 0) epilogue_all_0.sync(self); else epilogue_all_1.sync(self); };
   float gate[32];
   float up[32];
@@ -84,7 +87,7 @@ PIPELINK_EXPORT(epilogue, void, pipelink::Self self, float (&acc)[64], unsigned 
 #line 50 "components/swiglu_tilelang/swiglu_tilelang.py"
 PIPELINK_EXPORT(finish, void, pipelink::Self self) {
   [[maybe_unused]] const int pl_thread = static_cast<int>(threadIdx.x % 128);
-#line 88 "lowered/swiglu_tilelang.cu"
+#line 91 "lowered/swiglu_tilelang.cu"
   tl::tma_store_wait<0, true>();
 }
 

@@ -33,8 +33,8 @@ class Function:
         self.first, self.kernel = next(iter(lowered.values())), next(iter(self.kernels.values()))
         for architecture, kernel in self.kernels.items():
             if self.claims_of(architecture, kernel) != self.claims_of(next(iter(lowered)), self.kernel):
-                raise Refused(f"{name} is lowered to other claims for {architecture} than for {next(iter(lowered))}; make it a component of "
-                              "its own there")
+                raise Refused(f"{name} is lowered to other claims for {architecture} than for {next(iter(lowered))}; make it a component "
+                              "of its own there")
 
     def claims_of(self, architecture, kernel):
         one = self.lowered[architecture]
@@ -122,21 +122,22 @@ class Writer:
 
     def host(self):
         names = self.argument_names()
-        lines = [*self.banner(), "#include <pipelink/provider.hpp>", "", "#include <cstdint>", "#include <string>", "", f'#include "{self.name}.h"', "",
-                 f"PIPELINK_HOST_PROVIDER({self.name}, {self.name}::Arguments, {self.name}::Parameters) {{",
+        includes = ["#include <pipelink/provider.hpp>", "", "#include <cstdint>", "#include <string>", "", f'#include "{self.name}.h"']
+        lines = [*self.banner(), *includes, "", f"PIPELINK_HOST_PROVIDER({self.name}, {self.name}::Arguments, {self.name}::Parameters) {{",
                  f"  const auto [{', '.join(names)}] = arguments;"]
         if self.extents:
-            lines += [f"  if ({' || '.join(f'{name} == 0' for name in self.extents)}) host.fail(\"{' and '.join(self.extents)} must be at least 1\");"]
+            lines.append(f"  if ({' || '.join(f'{name} == 0' for name in self.extents)})")
+            lines.append(f"    host.fail(\"{' and '.join(self.extents)} must be at least 1\");")
         for name, one in self.maps.items():
-            for stride in one.stride:
-                lines += [f"  if ({stride} % 16 != 0)",
-                          f"    host.fail(\"rows of {one.tensor} are \" + std::to_string({stride}) + \" bytes apart, which is not a multiple of 16\");"]
+            for stride in (stride for stride in one.stride if not stride.isdigit()):
+                lines += [f"  if ({stride} % 16 != 0)", f"    host.fail(\"rows of {one.tensor} are \" + std::to_string({stride}) +",
+                          "              \" bytes apart, which is not a multiple of 16\");"]
             extent, stride, box = (", ".join(values) for values in (one.extent, one.stride, one.box))
-            lines += [f"  parameters.{name} = host.tensor_map({{.element = pipelink::Element::{MAP_ELEMENTS[one.element]},",
-                      f"                                  .address = {one.tensor},", f"                                  .rank = {len(one.extent)},",
-                      f"                                  .extent = {{{extent}}},", f"                                  .stride = {{{stride}}},",
-                      f"                                  .box = {{{box}}},",
-                      f"                                  .swizzle = pipelink::Swizzle::{MAP_SWIZZLES[one.swizzle]}}});"]
+            pad = " " * len(f"  parameters.{name} = host.tensor_map({{")
+            lines += [f"  parameters.{name} = host.tensor_map({{.element = pipelink::Element::{MAP_ELEMENTS[one.element]},"]
+            lines += [f"{pad}{text}" for text in (
+                f".address = {one.tensor},", f".rank = {len(one.extent)},", f".extent = {{{extent}}},", f".stride = {{{stride}}},",
+                f".box = {{{box}}},", f".swizzle = pipelink::Swizzle::{MAP_SWIZZLES[one.swizzle]}}});")]
         lines += [f"  parameters.{name} = static_cast<{self._pointee(self.tensors[name])}*>({name});" for name in self.pointers]
         lines += [f"  parameters.{name} = {name};" for name in self.scalars]
         lines += [f"  host.request_blocks({function.first.blocks});" for function in self.functions if function.role]
@@ -154,8 +155,8 @@ class Writer:
         component, name = self.component, self.name
         lines = [*self.banner(), f"#define PIPELINK_COMPONENT {name}", "#include <pipelink/component.h>", "#include <pipelink/tilelang.h>"]
         lines += ["", f'#include "{name}.h"'] if self.has_parameters() else []
-        lines += ["", f"namespace {name} {{", "", "namespace tl = ::pipelink::tilelang;", "using namespace ::pipelink::tilelang::names;", "",
-                  self.at(component.line)]
+        lines += ["", f"namespace {name} {{", "", "namespace tl = ::pipelink::tilelang;"]
+        lines += ["using namespace ::pipelink::tilelang::names;", ""]
         fields = [*self.maps, *self.pointers, *self.scalars]
         annotations = []
         if fields:
@@ -166,7 +167,7 @@ class Writer:
         annotations += [f"PIPELINK_USE_FACT({fact}, int);" if value is None else f"PIPELINK_USE_FACT_OR({fact}, int, {value});"
                         for fact, value in component.uses.items()]
         annotations += [f'PIPELINK_REQUIRE({rule}, "{expression}");' for rule, expression in component.require.items()]
-        lines += [text for annotation in annotations for text in (self.at(component.line), annotation)][1:]
+        lines += [text for annotation in annotations for text in (self.at(component.line), annotation)]
         for function in self.functions:
             lines += ["", *self.function_text(function)]
         lines += ["", f"}}  // namespace {name}"]
@@ -183,7 +184,8 @@ class Writer:
         if kernel.shared is not None:
             align = kernel.shared[2]
             size = -(-one.shared_bytes // align) * align
-            found.append(f"PIPELINK_BUFFER({function.name}_shared, .bytes = {copies} * {size}, .align = {align});")
+            times = f"{copies} * " if copies > 1 else ""
+            found.append(f"PIPELINK_BUFFER({function.name}_shared, .bytes = {times}{size}, .align = {align});")
         for first, count, arrivals in self.mbarrier_runs(kernel):
             found.append(f"PIPELINK_MBARRIERS({function.name}_mbarriers{first}, .count = {count}, .arrivals = {arrivals});")
         for barrier in self.barriers(function):
@@ -216,6 +218,11 @@ class Writer:
         lines = [text for claim in self.claim_annotations(function) for text in (self.at(function.line), claim)]
         return lines + (self.role_text(function) if function.role else self.export_text(function))
 
+    def states_steps(self):
+        """Steps are stated of all functions or of none; where barriers are met in branches or in turns, of none."""
+        parts = [part for function in self.functions for part in function.kernel.parts]
+        return not any(f.role for f in self.functions) and all(len(p.barriers) <= 1 and not p.conditional for p in parts)
+
     def export_text(self, function):
         item, one, part, lines, declared = function.item, function.first, function.kernel.parts[0], [], []
         for name in item.parameters:
@@ -224,7 +231,8 @@ class Writer:
             elif name in one.scalars:
                 declared.append(f"{_type(one.scalars[name])} {name}")
             elif name in one.tensors:
-                raise Refused(f"{function.name}: the tensor '{name}' is a parameter of the callable, and so registers=\"{name}\", or a kernel parameter")
+                raise Refused(f"{function.name}: the tensor '{name}' is a parameter of the callable, so write registers=\"{name}\", or "
+                              "leave it out to make it a kernel parameter")
             else:
                 raise Refused(f"{function.name} has no parameter '{name}'")
         if one.threads not in (32, 128):
@@ -233,13 +241,15 @@ class Writer:
             held = one.registers
             tile = ", ".join(map(str, held.tensor.shape))
             replicas = f", .replicas = {held.replicas}" if held.replicas != 1 else ""
+            scope = "warpgroup" if one.threads == 128 else "warp"
             lines += [self.at(function.line),
-                      f'PIPELINK_IMPORT_TENSOR({item.registers}, .element = "{ELEMENTS[held.tensor.element]}", .tile = {{{tile}}}, .scope = '
-                      f'"{"warpgroup" if one.threads == 128 else "warp"}", .layout = "{held.layout}"{replicas}, .via = "{function.name}", '
-                      f".parameter = {item.parameters.index(item.registers)});"]
-        if part.syncs and not part.conditional:
-            steps = [f"sync {self.barrier_name(function, barrier, copy)}" + (f" x {part.syncs.count(barrier)}" if part.syncs.count(barrier) > 1 else "")
-                     for copy in self.copies(function) for barrier in part.barriers]
+                      f'PIPELINK_IMPORT_TENSOR({item.registers}, .element = "{ELEMENTS[held.tensor.element]}", .tile = {{{tile}}},',
+                      f'                       .scope = "{scope}", .layout = "{held.layout}"{replicas},',
+                      f'                       .via = "{function.name}", .parameter = {item.parameters.index(item.registers)});']
+        if part.syncs and self.states_steps():
+            times = [(barrier, part.syncs.count(barrier)) for barrier in part.barriers]
+            steps = [f"sync {self.barrier_name(function, barrier, copy)}" + (f" x {count}" if count > 1 else "")
+                     for copy in self.copies(function) for barrier, count in times]
             lines += [self.at(function.line), f'PIPELINK_STEPS({function.name}, .once = "{"; ".join(steps)}");']
         arguments = "".join(f", {text}" for text in declared)
         return lines + [self.at(item.line), f"PIPELINK_EXPORT({function.name}, void, pipelink::Self self{arguments}) {{",
@@ -252,11 +262,12 @@ class Writer:
             role = function.name if single else f"{function.name}_{i}"
             if part.threads % 32:
                 raise Refused(f"{role} has {part.threads} threads, which is not a multiple of 32")
+            bias = f" + {part.first}" if part.first else ""
             low, high = (part.registers, part.registers) if part.registers is not None else function.item.registers
             lines += [self.at(function.item.line),
                       f"PIPELINK_ROLE({role}, .warps = {part.threads // 32}, .registers = {{{low}, {high}}})(pipelink::Self self) {{",
-                      f"  if (blockIdx.x >= {self.blocks(function)}) return;" ,
-                      f"  [[maybe_unused]] const int pl_thread = static_cast<int>({role}.thread(self)){f' + {part.first}' if part.first else ''};",
+                      f"  if (blockIdx.x >= {self.blocks(function)}) return;",
+                      f"  [[maybe_unused]] const int pl_thread = static_cast<int>({role}.thread(self)){bias};",
                       *self.body(function, i, None), "}", ""]
         return lines[:-1]
 
@@ -282,14 +293,15 @@ class Writer:
             name, kind, align = kernel.shared
             size = -(-one.shared_bytes // align) * align
             offset = f" + {selector} * {size}" if selector is not None else ""
-            lines.append(f"  [[maybe_unused]] {kind}* const {name} = reinterpret_cast<{kind}*>({function.name}_shared.data(self){offset});")
+            lines += [f"  [[maybe_unused]] {kind}* const {name} =",
+                      f"      reinterpret_cast<{kind}*>({function.name}_shared.data(self){offset});"]
         runs = self.mbarrier_runs(kernel)
         if runs:
             choice = f"tl::barrier({function.name}_mbarriers{runs[-1][0]}.address(self, i - {runs[-1][0]}))"
             for first, count, _ in reversed(runs[:-1]):
                 choice = f"i < {first + count} ? tl::barrier({function.name}_mbarriers{first}.address(self, i - {first})) : {choice}"
-            lines += ["  struct Mbarriers {", "    pipelink::Self self;", f"    __device__ tl::Barrier& operator[](unsigned i) const {{ return *({choice}); }}", "  };",
-                      f"  const Mbarriers {kernel.mbarriers}{{self}};"]
+            lines += ["  struct Mbarriers {", "    pipelink::Self self;", "    __device__ tl::Barrier& operator[](unsigned i) const {",
+                      f"      return *({choice});", "    }", "  };", f"  const Mbarriers {kernel.mbarriers}{{self}};"]
         for barrier in part.barriers:
             calls = [f"{self.barrier_name(function, barrier, copy)}.sync(self);" for copy in self.copies(function)]
             text = calls[-1]

@@ -11,6 +11,7 @@ from pathlib import Path
 from . import Refused
 
 HEADER = "pipelink/tilelang.h"
+ELECTED = "if (tl::tl_shuffle_elect<0>()) {"
 CUDA_FUNCTIONS = set("""
     make_float2 make_float4 make_int2 make_int4 make_uint2 make_uint4 make_ushort4 make_double2 expf exp2f logf log2f sqrtf rsqrtf
     sinf cosf tanhf powf fabsf fmaxf fminf floorf ceilf roundf truncf erff fmodf max min abs __expf __exp10f __logf __log2f __log10f
@@ -119,7 +120,7 @@ def _take_claims(text, role):
             kernel.mbarriers, kernel.arrivals = match[1], [0] * int(match[2])
         elif kernel.mbarriers and stripped == f"auto {kernel.mbarriers} = reinterpret_cast<Barrier*>({kernel.mbarriers}_mem);":
             pass
-        elif stripped == "if (tl::tl_shuffle_elect<0>()) {" and re.match(r"\s*\w+\[\d+\]\.init\(", lines[i + 1][1]):
+        elif stripped == ELECTED and re.match(r"\s*\w+\[\d+\]\.init\(", lines[i + 1][1]):
             i += 1
             while lines[i][1].strip() != "}":
                 match = re.match(rf"\s*{kernel.mbarriers}\[(\d+)\]\.init\((\d+)\);$", lines[i][1])
@@ -127,7 +128,7 @@ def _take_claims(text, role):
                     text.refuse(*lines[i], "something else is done where mbarriers are initialised, which the linked kernel does")
                 kernel.arrivals[int(match[1])] = int(match[2])
                 i += 1
-        elif not role and [t.strip() for _, t in lines[i:i + 3]] == ["if (tl::tl_shuffle_elect<0>()) {", prefetched(lines, i + 1), "}"]:
+        elif not role and [text.strip() for _, text in lines[i:i + 3]] == [ELECTED, prefetched(lines, i + 1), "}"]:
             i += 2  # once for each kernel is right, not once for each call
         elif stripped == "tl::fence_barrier_init();":  # the linked kernel's, with the barrier behind it
             if i + 1 < len(lines) and lines[i + 1][1].strip() == "__syncthreads();":
@@ -141,7 +142,7 @@ def _take_claims(text, role):
 
 
 def _split(text, lines, threads):
-    """The parts of a kernel that TileLang has divided among its warps: `if (threadIdx.x < n) { … } else { … }` as its last statement."""
+    """The parts of a kernel that TileLang has divided among its warps: its last statement is `if (threadIdx.x < n) { … } else { … }`."""
     for start, (_, line) in enumerate(lines):
         match = re.match(r"  if \(\(\(int\)threadIdx\.x\) < (\d+)\) \{$", line)
         if not match or lines[-1][1] != "  }":
@@ -202,7 +203,8 @@ def _rewrite(text, part, known, divided):
         if sync is not None:
             part.syncs.append(sync)
             part.conditional = part.conditional or depth_of_line > 0
-            out.append((number, f"{line[:len(line) - len(line.lstrip())]}pl_sync_{'all' if sync.number is None else sync.number}();"))
+            indent = line[:len(line) - len(line.lstrip())]
+            out.append((number, f"{indent}pl_sync_{'all' if sync.number is None else sync.number}();"))
             continue
         code = re.sub(r"/\*.*?\*/", "", line)
         for pattern, why in FORBIDDEN.items():
@@ -230,14 +232,15 @@ def rewrite(source, threads, role):
     for part in kernel.parts:
         _rewrite(text, part, known, len(kernel.parts) > 1)
         if part.first and any("tl_shuffle_elect<0>" in line for _, line in part.lines):
-            text.refuse(*next(item for item in part.lines if "tl_shuffle_elect<0>" in item[1]), "the block's first thread is in another role")
+            text.refuse(*next(item for item in part.lines if "tl_shuffle_elect<0>" in item[1]),
+                        "the block's first thread is in another role")
     if not role:
         for number, line in kernel.parts[0].lines:
             if "blockIdx" in line:
                 text.refuse(number, line, "a callable is no block: write T.Kernel(1, …), or make it a role")
         if kernel.mbarriers:
-            raise Refused("the emitted kernel of a callable has mbarriers, whose phases would go on from call to call; make it a role, or copy "
-                          "without T.Pipelined")
+            raise Refused("the emitted kernel of a callable has mbarriers, whose phases would go on from call to call; make it a role, or "
+                          "copy without T.Pipelined")
         if kernel.parts[0].registers is not None:
             raise Refused("the emitted kernel of a callable sets the number of registers, which is its caller's")
     return kernel

@@ -132,7 +132,8 @@ def _move_to_registers(function, tensor, threads):
         place, total = tirx.IntImm("int32", len(columns)), 1
         for loop in reversed(loops):  # the innermost counts fastest
             if not isinstance(loop.extent, tirx.IntImm) or loop.kind != tirx.ForKind.UNROLLED:
-                raise Refused(f"'{tensor.name}' is read in a loop over '{loop.loop_var.name}' that is not unrolled; registers have no index")
+                raise Refused(f"'{tensor.name}' is read in a loop over '{loop.loop_var.name}' that is not unrolled; registers have no "
+                              "index")
             place = place + (loop.loop_var - loop.min) * (total * lanes)
             total *= int(loop.extent)
         for turn in range(total):
@@ -203,4 +204,5 @@ def lower(function, architecture, registers=None):
             for variable, arguments in dict(host_function.attrs.get("tma_descriptor_args", {})).items():
                 maps[variable.name] = _tensor_map(variable.name, arguments)
         source = device_codegen_without_compile(device, context).inspect_source()
-    return Lowered(source, threads, _text(extents["blockIdx.x"]), int(kernel.attrs.get("dyn_shared_memory_buf", 0)), tensors, scalars, maps, held)
+    shared_bytes = int(kernel.attrs.get("dyn_shared_memory_buf", 0))
+    return Lowered(source, threads, _text(extents["blockIdx.x"]), shared_bytes, tensors, scalars, maps, held)
