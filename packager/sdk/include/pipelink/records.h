@@ -86,7 +86,11 @@ struct Amount {
   constexpr Amount() = default;
   template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
   constexpr Amount(T value) : number(static_cast<long long>(value)), stated(true) {}  // NOLINT
-  constexpr Amount(const char* text) : expression(text), stated(true) {}              // NOLINT
+  /// A type that stands for a number, as CuTe's constants do.
+  template <class T, class = std::enable_if_t<std::is_integral_v<std::remove_cv_t<decltype(T::value)>>>,
+            class = void>
+  constexpr Amount(T) : Amount(T::value) {}                               // NOLINT
+  constexpr Amount(const char* text) : expression(text), stated(true) {}  // NOLINT
   constexpr void write(RecordWriter& w, const char* key) const {
     if (!stated) return;
     if (expression != nullptr)
