@@ -246,7 +246,8 @@ class Matrix:
     def check(self):
         results = json.loads(self.options.results.read_text())
         recorded = {(row["from"], row["to"]): row for row in results["pairs"]}
-        if results["failed"] or results["passed"] != len(recorded) or "failed" in results["sanitizers"].values():
+        verdicts = [verdict for of in results["sanitizers"].values() for verdict in of.values()]
+        if results["failed"] or results["passed"] != len(recorded) or "failed" in verdicts:
             sys.exit(f"the record has {results['passed']} of {len(recorded)} passed, {results['failed']} failed, {results['sanitizers']}")
         slow = [row["tile"] for row in results["staging"] if not row["equal"] or row["linked_over_by_hand"] > 1.05]
         if slow:

@@ -129,11 +129,11 @@ std::string run(const std::string& folder, const Pair& pair, std::size_t tiles, 
 
 int main(int argc, char** argv) {
   if (argc < 2 || argc > 4) {
-    std::fprintf(stderr, "usage: %s FOLDER [PART-OF-A-NAME [TILES]]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s FOLDER [BEGINNING-OF-A-NAME [TILES]]\n", argv[0]);
     return 2;
   }
   try {
-    const std::string folder = argv[1], part = argc > 2 ? argv[2] : "";
+    const std::string folder = argv[1], beginning = argc > 2 ? argv[2] : "";
     const std::size_t tiles = argc > 3 ? std::stoul(argv[3]) : kMostTiles;
     if (tiles < 1 || tiles > kMostTiles)
       throw std::runtime_error("1 to " + std::to_string(kMostTiles) + " tiles");
@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
     Memory memory;
     std::size_t passed = 0, failed = 0;
     for (const Pair& pair : pairs(folder)) {
-      if (pair.name.find(part) == std::string::npos) continue;
+      if (!pair.name.starts_with(beginning)) continue;
       const std::string fault = run(folder, pair, tiles, memory, random);
       ++(fault.empty() ? passed : failed);
       if (!fault.empty()) std::printf("%s: %s\n", pair.name.c_str(), fault.c_str());
