@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
+
+#include "linker/place/random.h"
 
 namespace pipelink::place {
 namespace {
@@ -14,15 +17,23 @@ constexpr std::size_t kFewWays = 12;      // of filling a hole, for a quick sear
 constexpr std::size_t kManyWays = 1'000;  // and for one that has tried all
 constexpr std::int64_t kFar = INT64_MAX / 4;
 
-// Only sizes modulo A matter, so heads and fillers with equal ones are interchangeable.
+// The least harm of a filler of each residue, behind each head.
+using HarmByClass = std::vector<std::vector<std::int64_t>>;
+
+// Only sizes modulo A matter for waste, so heads and fillers with equal ones are interchangeable.
 class Filler {
  public:
   Filler(const std::vector<std::int64_t>& heads, const std::vector<std::int64_t>& fillers,
-         std::int64_t modulus, Allowance allowance)
-      : modulus_(modulus), allowance_(allowance) {
-    for (std::int64_t size : heads)
-      if (size % modulus) holes_.push_back(modulus - size % modulus);
-    std::sort(holes_.begin(), holes_.end());
+         std::int64_t modulus, Allowance allowance, const Taste& taste)
+      : modulus_(modulus), random_(taste.seed), allowance_(allowance) {
+    for (std::size_t i = 0; i < heads.size(); ++i)
+      if (heads[i] % modulus) head_.push_back(static_cast<int>(i));
+    const auto hole = [&](int i) { return modulus - heads[i] % modulus; };
+    if (random_.on())
+      shuffle(head_);
+    else
+      std::stable_sort(head_.begin(), head_.end(), [&](int a, int b) { return hole(a) < hole(b); });
+    for (int i : head_) holes_.push_back(hole(i));
     std::map<std::int64_t, int> count;
     for (std::int64_t size : fillers)
       if (size % modulus) ++count[size % modulus];
@@ -31,6 +42,14 @@ class Filler {
       count_.push_back(n);
     }
     price_.assign(residue_.size(), 0);
+    if (!random_.on()) return;
+    harm_.assign(holes_.size(), std::vector<std::int64_t>(residue_.size(), kFar));
+    for (std::size_t h = 0; h < holes_.size(); ++h)
+      for (std::size_t f = 0; f < fillers.size(); ++f)
+        if (const std::int64_t r = fillers[f] % modulus) {
+          const auto k = std::lower_bound(residue_.begin(), residue_.end(), r) - residue_.begin();
+          harm_[h][k] = std::min(harm_[h][k], taste.harm[head_[h]][f]);
+        }
   }
 
   bool nothing_to_fill() const { return holes_.size() < 2; }
@@ -78,7 +97,7 @@ class Filler {
   }
 
   /// Whether the holes can be filled with at most so much waste. Call bound() first. Patterns are the
-  /// residues in each hole, in the order of holes(); the one that stays open is empty.
+  /// residues in each hole, in the order of heads(); the one that stays open is empty.
   bool fits(std::int64_t waste, std::size_t most_ways, Allowance allowance,
             std::vector<std::vector<std::size_t>>& patterns) {
     most_ways_ = most_ways;
@@ -88,9 +107,14 @@ class Filler {
     const std::int64_t dearest = cost_[dearest_hole()];
     std::vector<std::size_t> open;
     for (std::size_t h = 0; h < holes_.size(); ++h)
-      if (h == 0 || holes_[h] != holes_[h - 1]) open.push_back(h);
-    std::stable_sort(open.begin(), open.end(),
-                     [&](std::size_t a, std::size_t b) { return cost_[holes_[a]] > cost_[holes_[b]]; });
+      if (std::find(holes_.begin(), holes_.begin() + static_cast<std::ptrdiff_t>(h), holes_[h]) ==
+          holes_.begin() + static_cast<std::ptrdiff_t>(h))
+        open.push_back(h);
+    if (random_.on())
+      shuffle(open);
+    else
+      std::stable_sort(open.begin(), open.end(),
+                       [&](std::size_t a, std::size_t b) { return cost_[holes_[a]] > cost_[holes_[b]]; });
     for (std::size_t h : open) {
       open_ = h;
       left_ = count_;
@@ -108,10 +132,16 @@ class Filler {
   /// Whether "no" of the last fits() is certain.
   bool certain() const { return !cut_short_ && !allowance_.exhausted(); }
 
-  const std::vector<std::int64_t>& holes() const { return holes_; }
+  const std::vector<int>& heads() const { return head_; }  ///< those with a hole
+  std::size_t open() const { return open_; }               ///< index in heads(), of the last fits()
   std::int64_t residue(std::size_t k) const { return residue_[k]; }
 
  private:
+  template <class T>
+  void shuffle(std::vector<T>& list) {
+    for (std::size_t k = list.size(); k > 1; --k) std::swap(list[k - 1], list[random_.below(k)]);
+  }
+
   // cost_[r]: the least price of filling a hole of r, modulo A.
   void fill_costs() {
     const std::size_t m = static_cast<std::size_t>(modulus_);
@@ -190,10 +220,14 @@ class Filler {
     longer_ = true;
     for (std::size_t length = 0; std::exchange(longer_, false); ++length)
       list_ways(cost_[holes_[h]] + spare, length, holes_[h], 0, 0, way, passed, ways);
-    std::stable_sort(ways.begin(), ways.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.first, a.second.size()) < std::pair(b.first, b.second.size());
+    const std::vector<std::int64_t> rank = ranks(h, ways);
+    std::vector<std::size_t> order(ways.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(rank[a], ways[a].second.size()) < std::pair(rank[b], ways[b].second.size());
     });
-    for (const auto& [price, fillers] : ways) {
+    for (const std::size_t w : order) {
+      const auto& [price, fillers] = ways[w];
       for (std::size_t k : fillers) --left_[k];
       patterns_[h] = fillers;
       if (fill(h + 1, spare - (price - cost_[holes_[h]]))) return true;
@@ -203,6 +237,20 @@ class Filler {
     }
     if (failed_.size() < kMostFailed) failed_[key] = std::max(failed_[key], spare);
     return false;
+  }
+
+  // What is tried first: what is cheap, or what harms little, give or take a third.
+  std::vector<std::int64_t> ranks(
+      std::size_t h, const std::vector<std::pair<std::int64_t, std::vector<std::size_t>>>& ways) {
+    std::vector<std::int64_t> result;
+    for (const auto& [price, fillers] : ways) {
+      std::int64_t harm = 0;
+      if (random_.on())
+        for (std::size_t k : fillers) harm += harm_[h][k];
+      result.push_back(random_.on() ? harm * static_cast<std::int64_t>(1024 + random_.below(512)) / 1024
+                                    : price);
+    }
+    return result;
   }
 
   // The ways to fill a hole of r for at most `limit` with `length` more fillers, from class k on. One that
@@ -237,8 +285,11 @@ class Filler {
   static constexpr std::size_t kMostFailed = 50'000;
 
   const std::int64_t modulus_;
+  Random random_;
   Allowance allowance_;
-  std::vector<std::int64_t> holes_;    // ascending
+  std::vector<int> head_;              // those with a hole
+  std::vector<std::int64_t> holes_;    // behind each of them
+  HarmByClass harm_;                   // with a taste
   std::vector<std::int64_t> residue_;  // of the classes of fillers
   std::vector<int> count_;
   std::vector<std::int64_t> price_;
@@ -254,15 +305,124 @@ class Filler {
   std::map<std::vector<int>, std::int64_t> failed_;
 };
 
+// Takes the fillers of two or three holes at a time, with others that are not used, and divides them anew, as
+// long as that does less harm and wastes no more.
+class Exchange {
+ public:
+  Exchange(const std::vector<std::int64_t>& heads, const std::vector<std::int64_t>& fillers,
+           std::int64_t modulus, const Taste& taste, Filling& filling, Allowance allowance)
+      : heads_(heads),
+        fillers_(fillers),
+        modulus_(modulus),
+        taste_(taste),
+        filling_(filling),
+        allowance_(allowance),
+        random_(taste.seed) {
+    for (std::size_t i = 0; i < heads.size(); ++i)
+      if (heads[i] % modulus && static_cast<int>(i) != filling.open) closed_.push_back(static_cast<int>(i));
+    behind_.assign(fillers.size(), kNowhere);
+    for (std::size_t i = 0; i < heads.size(); ++i)
+      for (int f : filling.behind[i]) behind_[f] = static_cast<int>(i);
+  }
+
+  void run() {
+    if (closed_.size() < 3) return;
+    for (int round = 0, idle = 0; round < kExchanges && idle < kExchanges / 2 && !allowance_.exhausted();
+         ++round)
+      idle = exchange() ? 0 : idle + 1;
+    for (std::vector<int>& list : filling_.behind) list.clear();
+    for (std::size_t f = 0; f < behind_.size(); ++f)
+      if (behind_[f] != kNowhere) filling_.behind[behind_[f]].push_back(static_cast<int>(f));
+  }
+
+ private:
+  static constexpr int kNowhere = -1;
+  static constexpr int kExchanges = 150;
+  static constexpr std::size_t kMostOfTwo = 8, kMostOfThree = 7;  // fillers
+
+  std::int64_t waste_of(std::int64_t size) const { return (modulus_ - size % modulus_) % modulus_; }
+
+  bool exchange() {
+    chosen_.clear();
+    for (const std::size_t count = 2 + random_.below(2); chosen_.size() < count;)
+      if (const int i = closed_[random_.below(closed_.size())];
+          std::find(chosen_.begin(), chosen_.end(), i) == chosen_.end())
+        chosen_.push_back(i);
+    pool_.clear();
+    size_.clear();
+    for (int i : chosen_) size_.push_back(heads_[i]);
+    least_ = waste_ = 0;
+    std::vector<int> unused;
+    std::vector<std::int64_t> filled = size_;
+    for (std::size_t f = 0; f < fillers_.size(); ++f) {
+      if (behind_[f] == kNowhere && fillers_[f] % modulus_) unused.push_back(static_cast<int>(f));
+      for (std::size_t c = 0; c < chosen_.size(); ++c)
+        if (behind_[f] == chosen_[c]) {
+          pool_.push_back(static_cast<int>(f));
+          least_ += taste_.harm[chosen_[c]][f];
+          filled[c] += fillers_[f];
+        }
+    }
+    allowance_.meter().steps(fillers_.size());
+    const std::size_t most = chosen_.size() == 2 ? kMostOfTwo : kMostOfThree;
+    if (least_ == 0 || pool_.size() > most) return false;
+    for (std::int64_t size : filled) waste_ += waste_of(size);
+    for (; pool_.size() < most && !unused.empty(); unused.pop_back()) {
+      std::swap(unused[random_.below(unused.size())], unused.back());
+      pool_.push_back(unused.back());
+    }
+    best_.clear();
+    now_.assign(pool_.size(), kNowhere);
+    divide(0, 0);
+    for (std::size_t k = 0; k < best_.size(); ++k) behind_[pool_[k]] = best_[k];
+    return !best_.empty();
+  }
+
+  void divide(std::size_t k, std::int64_t harm) {
+    allowance_.meter().steps(4);
+    if (harm >= least_) return;
+    if (k == pool_.size()) {
+      std::int64_t waste = 0;
+      for (std::int64_t size : size_) waste += waste_of(size);
+      if (waste > waste_) return;
+      least_ = harm;
+      best_ = now_;
+      return;
+    }
+    const int f = pool_[k];
+    divide(k + 1, harm);
+    for (std::size_t c = 0; c < chosen_.size(); ++c) {
+      now_[k] = chosen_[c];
+      size_[c] += fillers_[f];
+      divide(k + 1, harm + taste_.harm[chosen_[c]][f]);
+      size_[c] -= fillers_[f];
+    }
+    now_[k] = kNowhere;
+  }
+
+  const std::vector<std::int64_t>&heads_, &fillers_;
+  const std::int64_t modulus_;
+  const Taste& taste_;
+  Filling& filling_;
+  Allowance allowance_;
+  Random random_;
+  std::vector<int> closed_;  // heads whose holes are filled
+  std::vector<int> behind_;  // of each filler, the head
+  std::vector<int> chosen_, pool_, now_, best_;
+  std::vector<std::int64_t> size_;  // of the chosen heads with their fillers
+  std::int64_t least_ = 0, waste_ = 0;
+};
+
 }  // namespace
 
 Filling least_waste(const std::vector<std::int64_t>& heads, const std::vector<std::int64_t>& fillers,
-                    std::int64_t modulus, Allowance allowance) {
+                    std::int64_t modulus, Allowance allowance, const Taste& taste) {
   Filling result;
   result.behind.resize(heads.size());
-  Filler filler(heads, fillers, modulus, allowance);
+  Filler filler(heads, fillers, modulus, allowance, taste);
   if (filler.nothing_to_fill()) {
     result.found = true;
+    if (!filler.heads().empty()) result.open = filler.heads().front();
     return result;
   }
   result.waste = filler.bound();
@@ -274,23 +434,25 @@ Filling least_waste(const std::vector<std::int64_t>& heads, const std::vector<st
     if (result.found || !filler.certain()) break;
   }
   if (!result.found) return result;
-  // From residues back to sizes, both in the order in which they were given.
-  std::vector<bool> used(fillers.size()), taken(patterns.size());
-  for (std::size_t i = 0; i < heads.size(); ++i) {
-    if (heads[i] % modulus == 0) continue;
-    for (std::size_t h = 0; h < patterns.size(); ++h) {
-      if (taken[h] || filler.holes()[h] != modulus - heads[i] % modulus) continue;
-      taken[h] = true;
-      for (std::size_t k : patterns[h])
-        for (std::size_t f = 0; f < fillers.size(); ++f)
-          if (!used[f] && fillers[f] % modulus == filler.residue(k)) {
-            used[f] = true;
-            result.behind[i].push_back(static_cast<int>(f));
-            break;
-          }
-      break;
+  result.open = filler.heads()[filler.open()];
+  // From residues back to fillers: of equal ones the first, or the one that harms least.
+  std::vector<bool> used(fillers.size());
+  std::vector<std::size_t> order(patterns.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return filler.heads()[a] < filler.heads()[b]; });
+  for (std::size_t h : order)
+    for (std::size_t k : patterns[h]) {
+      const int head = filler.heads()[h];
+      int best = -1;
+      for (std::size_t f = 0; f < fillers.size(); ++f)
+        if (!used[f] && fillers[f] % modulus == filler.residue(k) &&
+            (best < 0 || (taste.seed != 0 && taste.harm[head][f] < taste.harm[head][best])))
+          best = static_cast<int>(f);
+      used[best] = true;
+      result.behind[head].push_back(best);
     }
-  }
+  if (taste.seed != 0) Exchange(heads, fillers, modulus, taste, result, allowance).run();
   return result;
 }
 

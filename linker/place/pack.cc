@@ -5,6 +5,7 @@
 
 #include "linker/place/blocks.h"
 #include "linker/place/exact.h"
+#include "linker/place/gluing.h"
 #include "linker/place/proof.h"
 #include "linker/place/waste_free.h"
 
@@ -21,8 +22,9 @@ constexpr std::uint64_t kProofUnits = 2'000'000;   // for one Z3 query
 constexpr std::uint64_t kExactUnits[] = {4'000, 40'000, 150'000};
 constexpr std::uint64_t kGlueUnits = 600'000;         // for joining the members of a clique, and its bound
 constexpr std::uint64_t kWasteFreeUnits = 4'000'000;  // where no byte may stay free
-// Annealing: where holes are filled, from hot, several times; else long and cool.
-constexpr std::uint64_t kGluedRounds = 10'000, kSingleRounds = 50'000;
+// Annealing of blocks: a short run for each of many gluings, longer ones for those that came nearest. Of single
+// items: long and cool.
+constexpr std::uint64_t kGluings = 32, kGluedRounds[] = {300, 3'000, 10'000}, kSingleRounds = 50'000;
 constexpr std::int64_t kGluedHeat = 20, kSingleHeat = 2;
 constexpr std::size_t kMostForSingles = 256;  // items: more take too long
 constexpr std::int64_t kNear = 1024;          // a gap below this part of the bound is worth more attempts
@@ -157,16 +159,30 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
   if (t.footprint <= t.bound) return t;
   auto anneal = [&](const std::vector<Block>& blocks, const Annealing& annealing, Allowance within) {
     Offsets offset = t.offset;
-    search_blocks(items, blocks, t.bound, annealing, offset, within);
-    return take(std::move(offset));
+    const std::int64_t lowest = search_blocks(items, blocks, t.bound, annealing, offset, within);
+    take(std::move(offset));
+    return lowest;
   };
   Allowance share = part(allowance, items.count() < kFewestForRestarts ? 0 : effort(items));
-  const std::vector<Block> blocks = glue(items, clique, part(allowance, kGlueUnits));
-  std::int64_t best_so_far = t.footprint;
-  for (std::uint64_t seed = 1; !share.exhausted(); ++seed) {
-    if (anneal(blocks, {kGluedRounds, kGluedHeat, seed}, share)) return t;
-    const bool near = t.footprint - t.bound < t.bound / kNear;
-    if (t.footprint == std::exchange(best_so_far, t.footprint) && !near) break;
+  struct Gluing {
+    std::vector<Block> blocks;
+    std::int64_t lowest = 0;  // footprint that it led to
+  };
+  std::vector<Gluing> gluings;
+  std::uint64_t seed = 0;
+  for (const std::uint64_t rounds : kGluedRounds) {
+    if (gluings.empty())
+      for (std::uint64_t k = 1; k <= kGluings && !share.exhausted(); ++k)
+        gluings.push_back({glue(items, clique, k, part(share, kGlueUnits)), 0});
+    else
+      gluings.resize((gluings.size() + 3) / 4);
+    for (Gluing& gluing : gluings) {
+      if (share.exhausted()) break;
+      gluing.lowest = anneal(gluing.blocks, {rounds, kGluedHeat, ++seed}, share);
+      if (t.footprint <= t.bound) return t;
+    }
+    std::stable_sort(gluings.begin(), gluings.end(),
+                     [](const Gluing& a, const Gluing& b) { return a.lowest < b.lowest; });
   }
 
   // Raise the bound or lower the footprint until they meet, or neither moves.
@@ -188,7 +204,7 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
   }
   allowance = whole;
   if (t.bound < t.footprint && items.count() >= kFewestForRestarts && items.count() <= kMostForSingles &&
-      anneal(single_blocks(items), {kSingleRounds, kSingleHeat, 2}, part(allowance, effort(items))))
+      anneal(single_blocks(items), {kSingleRounds, kSingleHeat, 2}, part(allowance, effort(items))) <= t.bound)
     return t;
   if (items.count() <= kMostForProof)
     while (t.bound < t.footprint) {

@@ -1,0 +1,146 @@
+#include "linker/place/gluing.h"
+
+#include <algorithm>
+#include <set>
+
+#include "linker/place/clique.h"
+#include "linker/place/filling.h"
+
+namespace pipelink::place {
+namespace {
+
+constexpr std::uint64_t kFillingUnits = 250'000;  // for the holes of one alignment
+constexpr std::int64_t kTight = 1024;
+
+// The levels of alignment above 1 of some items.
+std::set<std::int64_t> levels(const Items& items, const std::vector<int>& members) {
+  std::set<std::int64_t> result;
+  for (int i : members)
+    if (items.align[i] > 1) result.insert(items.align[i]);
+  return result;
+}
+
+Allowance filling_part(Allowance& allowance) {
+  return Allowance(allowance.meter(), std::min(kFillingUnits, allowance.left()));
+}
+
+// Part of a clique, while it is joined.
+struct Piece {
+  Block block;
+  Bits conflict;      // of any of its items
+  bool open = false;  // ends unaligned, so that nothing may follow
+  bool gone = false;  // has become part of another one
+};
+
+// An item that is not in the clique. It weighs more if it is large, and if there is little room when it is live.
+struct Outside {
+  int item = 0;
+  std::int64_t weight = 0;
+};
+
+std::vector<Outside> outside_of(const Items& items, const std::vector<int>& clique, Allowance allowance) {
+  const std::size_t groups = items.between_groups.size();
+  std::vector<std::int64_t> load(groups), heaviest(groups);
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < items.count(); ++i) load[items.group[i]] += items.size[i];
+  for (int i : clique) end += items.size[i];
+  std::vector<Outside> result;
+  for (std::size_t i = 0; i < items.count(); ++i) {
+    if (std::binary_search(clique.begin(), clique.end(), static_cast<int>(i))) continue;
+    const std::size_t g = static_cast<std::size_t>(items.group[i]);
+    if (heaviest[g] == 0) {  // clique through the group
+      std::vector<std::int64_t> weight(groups);
+      items.between_groups[g].for_each([&](std::size_t other) { weight[other] = load[other]; });
+      heaviest[g] = load[g] + heaviest_clique(items.between_groups, weight, allowance).weight;
+    }
+    const std::int64_t room = std::max<std::int64_t>(0, end - heaviest[g]);
+    result.push_back({static_cast<int>(i), items.size[i] * kTight / (room + end / kTight + 1)});
+  }
+  return result;
+}
+
+// Items outside the clique that may share with the head but not with the filler: where the filler lies, they
+// cannot use the head's bytes and those behind it as one stretch.
+std::int64_t harm(const std::vector<Outside>& outside, const Piece& head, const Piece& filler) {
+  std::int64_t sum = 0;
+  for (const Outside& o : outside)
+    if (filler.conflict.test(o.item) && !head.conflict.test(o.item)) sum += o.weight;
+  return sum;
+}
+
+void append(Piece& head, const Piece& filler) {
+  const std::int64_t start = align_up(head.block.size, filler.block.align);
+  for (auto [item, distance] : filler.block.parts) head.block.parts.emplace_back(item, start + distance);
+  head.block.size = start + filler.block.size;
+  head.conflict |= filler.conflict;
+}
+
+void fill_holes(const std::vector<Outside>& outside, std::int64_t level, std::uint64_t seed,
+                std::vector<Piece>& pieces, Allowance allowance) {
+  std::vector<std::size_t> heads, fillers;
+  std::vector<std::int64_t> head_sizes, filler_sizes;
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    if (pieces[p].block.align >= level) {
+      heads.push_back(p);
+      head_sizes.push_back(pieces[p].block.size);
+    } else if (!pieces[p].open) {
+      fillers.push_back(p);
+      filler_sizes.push_back(pieces[p].block.size);
+    }
+  }
+  Taste taste;
+  taste.seed = seed;
+  for (std::size_t h : heads) {
+    taste.harm.emplace_back();
+    for (std::size_t f : fillers) taste.harm.back().push_back(harm(outside, pieces[h], pieces[f]));
+  }
+  allowance.meter().steps(heads.size() * fillers.size() * outside.size());
+  const Filling filling = least_waste(head_sizes, filler_sizes, level, allowance, taste);
+  if (!filling.found) return;
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    std::vector<std::size_t> behind;
+    for (int f : filling.behind[h]) behind.push_back(fillers[f]);
+    std::stable_sort(behind.begin(), behind.end(), [&](std::size_t a, std::size_t b) {
+      return pieces[a].block.align > pieces[b].block.align;
+    });
+    Piece& head = pieces[heads[h]];
+    for (std::size_t f : behind) {
+      append(head, pieces[f]);
+      pieces[f].gone = true;
+    }
+    if (static_cast<int>(h) == filling.open)
+      head.open = head.block.size % level != 0;
+    else
+      head.block.size = align_up(head.block.size, level);
+  }
+  std::erase_if(pieces, [](const Piece& piece) { return piece.gone; });
+}
+
+}  // namespace
+
+std::int64_t clique_bound(const Items& items, const std::vector<int>& clique, Allowance allowance) {
+  std::int64_t sum = 0, waste = 0;
+  for (int i : clique) sum += items.size[i];
+  for (std::int64_t level : levels(items, clique)) {
+    std::vector<std::int64_t> heads, fillers;
+    for (int i : clique) (items.align[i] >= level ? heads : fillers).push_back(items.size[i]);
+    waste = std::max(waste, least_waste(heads, fillers, level, filling_part(allowance)).waste);
+  }
+  return sum + waste;
+}
+
+std::vector<Block> glue(const Items& items, const std::vector<int>& clique, std::uint64_t seed,
+                        Allowance allowance) {
+  const std::vector<Block> single = single_blocks(items);
+  std::vector<Piece> pieces;
+  for (int i : clique) pieces.push_back({single[i], items.conflict[i]});
+  const std::vector<Outside> outside = outside_of(items, clique, allowance);
+  for (std::int64_t level : levels(items, clique))
+    fill_holes(outside, level, seed, pieces, filling_part(allowance));
+  std::vector<Block> blocks;
+  for (Piece& piece : pieces) blocks.push_back(std::move(piece.block));
+  for (const Outside& o : outside) blocks.push_back(single[o.item]);
+  return blocks;
+}
+
+}  // namespace pipelink::place
