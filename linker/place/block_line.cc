@@ -21,21 +21,17 @@ BlockLine::BlockLine(const Items& items, const std::vector<Block>& blocks, std::
       conflict_[i * n_ + j] = 1;
       neighbours_[i].push_back(static_cast<int>(j));
     });
-  block_of_.resize(n_);
-  distance_.resize(n_);
   position_.resize(n_);
   touched_ = Bits(n_);
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     block_conflict_.emplace_back(n_);
     for (auto [item, distance] : blocks[b].parts) {
-      block_of_[item] = static_cast<int>(b);
-      distance_[item] = distance;
       block_conflict_[b] |= items.conflict[item];
     }
   }
   for (std::size_t k = 0; k < order_.size(); ++k)
     for (auto [item, distance] : blocks_[order_[k]].parts) position_[item] = k;
-  now_.start.assign(blocks.size(), 0);
+  now_.begin.assign(n_, 0);
   now_.excess.assign(blocks.size(), 0);
   for (std::size_t k = 0; k < order_.size(); ++k) {
     place(order_[k], lowest(blocks_[order_[k]], k));
@@ -50,26 +46,20 @@ std::int64_t BlockLine::footprint() const {
   return end;
 }
 
-Offsets BlockLine::offsets() const {
-  Offsets result(n_);
-  for (const Placed& p : now_.by_offset) result[p.item] = p.begin;
-  return result;
-}
-
 void BlockLine::over(std::vector<int>& items) const {
   items.clear();
   for (std::size_t i = 0; i < n_; ++i)
-    if (now_.start[block_of_[i]] + distance_[i] + items_.size[i] > target_) items.push_back(static_cast<int>(i));
+    if (now_.begin[i] + items_.size[i] > target_) items.push_back(static_cast<int>(i));
 }
 
 void BlockLine::chain(int item, std::vector<int>& items) const {
-  const auto begin = [&](int i) { return now_.start[block_of_[i]] + distance_[i]; };
+  const Offsets& begin = now_.begin;
   items.assign(1, item);
-  while (begin(item) > 0) {
+  while (begin[item] > 0) {
     std::int64_t highest = -1;
     int below = item;
     for (int j : neighbours_[item])
-      if (const std::int64_t end = begin(j) + items_.size[j]; end <= begin(item) && end > highest) {
+      if (const std::int64_t end = begin[j] + items_.size[j]; end <= begin[item] && end > highest) {
         highest = end;
         below = j;
       }
@@ -81,38 +71,43 @@ void BlockLine::chain(int item, std::vector<int>& items) const {
 // Among the items of earlier positions. Each part looks at the others by ascending offset, and never back: what lay
 // below it stays below it when the block moves up.
 std::int64_t BlockLine::lowest(const Block& block, std::size_t position) {
-  const std::vector<Placed>& placed = now_.by_offset;
+  const std::size_t parts = block.parts.size();
+  obstacles_.resize(parts * (n_ + 1));
+  next_.resize(parts);
+  for (std::size_t p = 0; p < parts; ++p) {
+    // Without branches, since these could not be predicted.
+    const auto [item, distance] = block.parts[p];
+    const std::uint8_t* conflict = &conflict_[static_cast<std::size_t>(item) * n_];
+    Interval* out = &obstacles_[p * (n_ + 1)];
+    next_[p] = out;
+    for (const Placed& q : now_.by_offset) {
+      *out = {q.begin - distance - items_.size[item], q.end - distance};
+      out += conflict[q.item] & static_cast<std::uint8_t>(position_[q.item] < position);
+    }
+    *out = {INT64_MAX, INT64_MAX};
+  }
+  work_ += parts * (now_.by_offset.size() + 2);
+  // The block cannot start within (above, below) of any of them.
   const std::int64_t mask = block.align - 1;
   std::int64_t at = 0;
-  next_.assign(block.parts.size(), 0);
   for (bool moved = true; moved;) {
     moved = false;
-    for (std::size_t p = 0; p < block.parts.size(); ++p) {
-      const auto [item, distance] = block.parts[p];
-      const std::uint8_t* conflict = &conflict_[static_cast<std::size_t>(item) * n_];
-      const std::int64_t size = items_.size[item];
-      std::size_t& k = next_[p];
-      const std::size_t first = k;
-      for (; k < placed.size(); ++k) {
-        if (!conflict[placed[k].item] || position_[placed[k].item] >= position) continue;
-        if (placed[k].begin >= at + distance + size) break;
-        if (placed[k].end > at + distance) {
-          at = (placed[k].end - distance + mask) & ~mask;
-          moved = p > 0 || moved;
+    for (std::size_t p = 0; p < parts; ++p)
+      for (; next_[p]->above < at; ++next_[p])
+        if (next_[p]->below > at) {
+          at = (next_[p]->below + mask) & ~mask;
+          moved = moved || p > 0;
         }
-      }
-      work_ += k - first + 2;
-    }
   }
   return at;
 }
 
 void BlockLine::place(int block, std::int64_t start) {
   std::vector<Placed>& placed = now_.by_offset;
-  now_.start[block] = start;
   now_.excess[block] = 0;
   for (auto [item, distance] : blocks_[block].parts) {
     const std::int64_t begin = start + distance, end = begin + items_.size[item];
+    now_.begin[item] = begin;
     now_.excess[block] += std::max<std::int64_t>(0, end - target_);
     const auto to = std::lower_bound(placed.begin(), placed.end(), begin,
                                      [](const Placed& q, std::int64_t value) { return q.begin < value; });
@@ -180,7 +175,7 @@ std::int64_t BlockLine::evaluate(std::size_t first, std::size_t last, std::int64
     const bool passed = std::find(switched_.begin(), switched_.end(), block) != switched_.end();
     if (passed || touched(block)) {
       const std::int64_t start = lowest(blocks_[block], k);
-      if (start != now_.start[block]) {
+      if (start != now_.begin[blocks_[block].parts.front().first]) {
         place(block, start);
         touch(block);
       }
@@ -191,7 +186,7 @@ std::int64_t BlockLine::evaluate(std::size_t first, std::size_t last, std::int64
     touched_ = Bits(n_);
     bool same = true;
     for (std::size_t j = first; j <= last; ++j)
-      if (now_.start[order_[j]] != before_.start[order_[j]]) {
+      if (const int item = blocks_[order_[j]].parts.front().first; now_.begin[item] != before_.begin[item]) {
         touch(order_[j]);
         same = false;
       }

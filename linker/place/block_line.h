@@ -30,7 +30,7 @@ class BlockLine {
   std::size_t size() const { return order_.size(); }
   std::int64_t excess() const { return excess_; }  ///< sum over the items that end above the target
   std::int64_t footprint() const;
-  Offsets offsets() const;
+  const Offsets& offsets() const { return now_.begin; }
 
   /// Moves the block at `from` to `to`, or swaps the two. Takes that back and returns false if the excess would become
   /// larger than `limit`.
@@ -48,9 +48,12 @@ class BlockLine {
     std::int64_t begin, end;
     int item;
   };
+  struct Interval {
+    std::int64_t above, below;
+  };
   struct State {
     std::vector<Placed> by_offset;     // all items
-    std::vector<std::int64_t> start;   // of each block
+    Offsets begin;                     // of each item
     std::vector<std::int64_t> excess;  // of each block
   };
 
@@ -71,14 +74,13 @@ class BlockLine {
   std::vector<std::vector<int>> neighbours_;
   std::vector<int> order_;
   std::vector<std::size_t> position_;    // of each item: that of its block
-  std::vector<std::int64_t> distance_;   // of each item, from its block's start
-  std::vector<int> block_of_;
   State now_, before_;
   std::vector<int> switched_;            // blocks that others have passed
   Bits touched_;                         // items that lie elsewhere than before, or were passed
   std::int64_t excess_ = 0;
   std::uint64_t work_ = 0;
-  std::vector<std::size_t> next_;
+  std::vector<Interval> obstacles_;
+  std::vector<const Interval*> next_;
 };
 
 }  // namespace pipelink::place

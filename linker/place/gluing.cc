@@ -10,7 +10,7 @@ namespace pipelink::place {
 namespace {
 
 constexpr std::uint64_t kFillingUnits = 250'000;  // for the holes of one alignment
-constexpr std::int64_t kTight = 1024;
+constexpr std::int64_t kTight = 1024;  // room below this part of the footprint is as good as none
 
 // The levels of alignment above 1 of some items.
 std::set<std::int64_t> levels(const Items& items, const std::vector<int>& members) {
@@ -32,41 +32,19 @@ struct Piece {
   bool gone = false;  // has become part of another one
 };
 
-// An item that is not in the clique. It weighs more if it is large, and if there is little room when it is live.
+// What items outside the clique suffer that may share with the head but not with the filler: where the filler lies,
+// they cannot use the head's bytes and those behind it as one stretch.
 struct Outside {
-  int item = 0;
-  std::int64_t weight = 0;
-};
+  const std::vector<int>& items;
+  const std::vector<std::int64_t>& weight;
 
-std::vector<Outside> outside_of(const Items& items, const std::vector<int>& clique, Allowance allowance) {
-  const std::size_t groups = items.between_groups.size();
-  std::vector<std::int64_t> load(groups), heaviest(groups);
-  std::int64_t end = 0;
-  for (std::size_t i = 0; i < items.count(); ++i) load[items.group[i]] += items.size[i];
-  for (int i : clique) end += items.size[i];
-  std::vector<Outside> result;
-  for (std::size_t i = 0; i < items.count(); ++i) {
-    if (std::binary_search(clique.begin(), clique.end(), static_cast<int>(i))) continue;
-    const std::size_t g = static_cast<std::size_t>(items.group[i]);
-    if (heaviest[g] == 0) {  // clique through the group
-      std::vector<std::int64_t> weight(groups);
-      items.between_groups[g].for_each([&](std::size_t other) { weight[other] = load[other]; });
-      heaviest[g] = load[g] + heaviest_clique(items.between_groups, weight, allowance).weight;
-    }
-    const std::int64_t room = std::max<std::int64_t>(0, end - heaviest[g]);
-    result.push_back({static_cast<int>(i), items.size[i] * kTight / (room + end / kTight + 1)});
+  std::int64_t harm(const Piece& head, const Piece& filler) const {
+    std::int64_t sum = 0;
+    for (std::size_t k = 0; k < items.size(); ++k)
+      if (filler.conflict.test(items[k]) && !head.conflict.test(items[k])) sum += weight[k];
+    return sum;
   }
-  return result;
-}
-
-// Items outside the clique that may share with the head but not with the filler: where the filler lies, they
-// cannot use the head's bytes and those behind it as one stretch.
-std::int64_t harm(const std::vector<Outside>& outside, const Piece& head, const Piece& filler) {
-  std::int64_t sum = 0;
-  for (const Outside& o : outside)
-    if (filler.conflict.test(o.item) && !head.conflict.test(o.item)) sum += o.weight;
-  return sum;
-}
+};
 
 void append(Piece& head, const Piece& filler) {
   const std::int64_t start = align_up(head.block.size, filler.block.align);
@@ -75,7 +53,7 @@ void append(Piece& head, const Piece& filler) {
   head.conflict |= filler.conflict;
 }
 
-void fill_holes(const std::vector<Outside>& outside, std::int64_t level, std::uint64_t seed,
+void fill_holes(const Outside& outside, std::int64_t level, std::uint64_t seed,
                 std::vector<Piece>& pieces, Allowance allowance) {
   std::vector<std::size_t> heads, fillers;
   std::vector<std::int64_t> head_sizes, filler_sizes;
@@ -92,9 +70,9 @@ void fill_holes(const std::vector<Outside>& outside, std::int64_t level, std::ui
   taste.seed = seed;
   for (std::size_t h : heads) {
     taste.harm.emplace_back();
-    for (std::size_t f : fillers) taste.harm.back().push_back(harm(outside, pieces[h], pieces[f]));
+    for (std::size_t f : fillers) taste.harm.back().push_back(outside.harm(pieces[h], pieces[f]));
   }
-  allowance.meter().steps(heads.size() * fillers.size() * outside.size());
+  allowance.meter().steps(heads.size() * fillers.size() * outside.items.size());
   const Filling filling = least_waste(head_sizes, filler_sizes, level, allowance, taste);
   if (!filling.found) return;
   for (std::size_t h = 0; h < heads.size(); ++h) {
@@ -129,17 +107,39 @@ std::int64_t clique_bound(const Items& items, const std::vector<int>& clique, Al
   return sum + waste;
 }
 
-std::vector<Block> glue(const Items& items, const std::vector<int>& clique, std::uint64_t seed,
-                        Allowance allowance) {
-  const std::vector<Block> single = single_blocks(items);
+// An item is hurt more if it is large, and if there is little room when it is live.
+Gluer::Gluer(const Items& items, const std::vector<int>& clique, Allowance allowance)
+    : items_(items), clique_(clique) {
+  const std::size_t groups = items.between_groups.size();
+  std::vector<std::int64_t> load(groups), fullest(groups);
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < items.count(); ++i) load[items.group[i]] += items.size[i];
+  for (int i : clique) end += items.size[i];
+  for (std::size_t i = 0; i < items.count(); ++i) {
+    if (std::binary_search(clique.begin(), clique.end(), static_cast<int>(i))) continue;
+    const std::size_t g = static_cast<std::size_t>(items.group[i]);
+    if (fullest[g] == 0) {  // the heaviest clique with this group
+      std::vector<std::int64_t> weight(groups);
+      items.between_groups[g].for_each([&](std::size_t other) { weight[other] = load[other]; });
+      fullest[g] = load[g] + heaviest_clique(items.between_groups, weight,
+                                             Allowance(allowance.meter(), allowance.left() / 64))
+                                 .weight;
+    }
+    const std::int64_t room = std::max<std::int64_t>(0, end - fullest[g]);
+    outside_.push_back(static_cast<int>(i));
+    hurt_by_.push_back(items.size[i] * kTight / (room + end / kTight + 1));
+  }
+}
+
+std::vector<Block> Gluer::glue(std::uint64_t seed, Allowance allowance) const {
+  const std::vector<Block> single = single_blocks(items_);
   std::vector<Piece> pieces;
-  for (int i : clique) pieces.push_back({single[i], items.conflict[i]});
-  const std::vector<Outside> outside = outside_of(items, clique, allowance);
-  for (std::int64_t level : levels(items, clique))
-    fill_holes(outside, level, seed, pieces, filling_part(allowance));
+  for (int i : clique_) pieces.push_back({single[i], items_.conflict[i]});
+  for (std::int64_t level : levels(items_, clique_))
+    fill_holes({outside_, hurt_by_}, level, seed, pieces, filling_part(allowance));
   std::vector<Block> blocks;
   for (Piece& piece : pieces) blocks.push_back(std::move(piece.block));
-  for (const Outside& o : outside) blocks.push_back(single[o.item]);
+  for (int i : outside_) blocks.push_back(single[i]);
   return blocks;
 }
 

@@ -15,8 +15,20 @@ std::int64_t clique_bound(const Items& items, const std::vector<int>& clique, Al
 
 /// Joins members of a clique so that alignment wastes as little as possible between them: behind items that
 /// end unaligned come smaller ones that fill the hole, preferably ones that conflict with the same others.
-/// The other items are blocks of their own. Members ascend. Each seed (from 1) gives another result.
-std::vector<Block> glue(const Items& items, const std::vector<int>& clique, std::uint64_t seed,
-                        Allowance allowance);
+/// The other items are blocks of their own.
+class Gluer {
+ public:
+  /// Members ascend. The references must outlive this.
+  Gluer(const Items& items, const std::vector<int>& clique, Allowance allowance);
+
+  /// Each seed (from 1) gives another result.
+  std::vector<Block> glue(std::uint64_t seed, Allowance allowance) const;
+
+ private:
+  const Items& items_;
+  const std::vector<int>& clique_;
+  std::vector<int> outside_;           // items that are not in the clique
+  std::vector<std::int64_t> hurt_by_;  // of each of them, what it weighs in a harm
+};
 
 }  // namespace pipelink::place

@@ -168,12 +168,13 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
     std::vector<Block> blocks;
     std::int64_t lowest = 0;  // footprint that it led to
   };
+  const Gluer gluer(items, clique, share);
   std::vector<Gluing> gluings;
   std::uint64_t seed = 0;
   for (const std::uint64_t rounds : kGluedRounds) {
     if (gluings.empty())
       for (std::uint64_t k = 1; k <= kGluings && !share.exhausted(); ++k)
-        gluings.push_back({glue(items, clique, k, part(share, kGlueUnits)), 0});
+        gluings.push_back({gluer.glue(k, part(share, kGlueUnits)), 0});
     else
       gluings.resize((gluings.size() + 3) / 4);
     for (Gluing& gluing : gluings) {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "linker/place/blocks.h"
+#include "linker/place/gluing.h"
 #include "linker/place/pq_tree.h"
 #include "random_problem.h"
 
@@ -73,7 +73,7 @@ TEST_CASE("glued blocks keep every item once, aligned and apart") {
     std::iota(members.begin(), members.end(), 0);
     Meter meter(1'000'000);
     std::set<int> seen;
-    for (const Block& block : glue(items, members, 1, Allowance(meter, 1'000'000))) {
+    for (const Block& block : Gluer(items, members, Allowance(meter, 1'000'000)).glue(1, Allowance(meter, 1'000'000))) {
       std::int64_t end = 0;
       CHECK(block.parts.front().second == 0);
       for (auto [item, distance] : block.parts) {
