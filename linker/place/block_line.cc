@@ -13,7 +13,12 @@ std::vector<Block> single_blocks(const Items& items) {
 
 BlockLine::BlockLine(const Items& items, const std::vector<Block>& blocks, std::vector<int> order,
                      std::int64_t target, Meter& meter)
-    : items_(items), blocks_(blocks), target_(target), meter_(meter), n_(items.count()), order_(std::move(order)) {
+    : items_(items),
+      blocks_(blocks),
+      target_(target),
+      meter_(meter),
+      n_(items.count()),
+      order_(std::move(order)) {
   conflict_.assign(n_ * n_, 0);
   neighbours_.resize(n_);
   for (std::size_t i = 0; i < n_; ++i)
@@ -37,7 +42,7 @@ BlockLine::BlockLine(const Items& items, const std::vector<Block>& blocks, std::
     place(order_[k], lowest(blocks_[order_[k]], k));
     excess_ += now_.excess[order_[k]];
   }
-  meter_.steps(n_ * n_ + work_);
+  meter_.steps(4 * n_ * n_ + 2 * work_);
 }
 
 std::int64_t BlockLine::footprint() const {
@@ -68,8 +73,8 @@ void BlockLine::chain(int item, std::vector<int>& items) const {
   }
 }
 
-// Among the items of earlier positions. Each part looks at the others by ascending offset, and never back: what lay
-// below it stays below it when the block moves up.
+// Among the items of earlier positions. Each part looks at the others by ascending offset, and never back:
+// what lay below it stays below it when the block moves up.
 std::int64_t BlockLine::lowest(const Block& block, std::size_t position) {
   const std::size_t parts = block.parts.size();
   obstacles_.resize(parts * (n_ + 1));
@@ -111,7 +116,8 @@ void BlockLine::place(int block, std::int64_t start) {
     now_.excess[block] += std::max<std::int64_t>(0, end - target_);
     const auto to = std::lower_bound(placed.begin(), placed.end(), begin,
                                      [](const Placed& q, std::int64_t value) { return q.begin < value; });
-    const auto from = std::find_if(placed.begin(), placed.end(), [&](const Placed& q) { return q.item == item; });
+    const auto from =
+        std::find_if(placed.begin(), placed.end(), [&](const Placed& q) { return q.item == item; });
     if (from == placed.end()) {
       placed.insert(to, {begin, end, item});
       continue;
@@ -145,7 +151,7 @@ bool BlockLine::change(std::size_t from, std::size_t to, bool swap, std::int64_t
   before_ = now_;
   work_ = n_ / 2;
   const std::int64_t next = evaluate(std::min(from, to), std::max(from, to), limit);
-  meter_.steps(work_);
+  meter_.steps(2 * work_);
   if (next <= limit) {
     excess_ = next;
     return true;
@@ -163,8 +169,9 @@ bool BlockLine::touched(int block) const {
   return touched_.intersects(block_conflict_[block]);
 }
 
-// Places from position `first` on; between that and `last` the switched blocks have passed others. Only what conflicts
-// with something that moved can move. Returns the excess, or something above `limit` as soon as it is.
+// Places from position `first` on; between that and `last` the switched blocks have passed others. Only what
+// conflicts with something that moved can move. Returns the excess, or something above `limit` as soon as it
+// is.
 std::int64_t BlockLine::evaluate(std::size_t first, std::size_t last, std::int64_t limit) {
   touched_ = Bits(n_);
   for (int block : switched_) touch(block);

@@ -23,7 +23,8 @@ std::vector<Block> single_blocks(const Items& items);
 
 class BlockLine {
  public:
-  /// `order` holds indices of blocks. `target` is where everything should end. The references must outlive this.
+  /// `order` holds indices of blocks. `target` is where everything should end. The references must outlive
+  /// this.
   BlockLine(const Items& items, const std::vector<Block>& blocks, std::vector<int> order, std::int64_t target,
             Meter& meter);
 
@@ -32,8 +33,8 @@ class BlockLine {
   std::int64_t footprint() const;
   const Offsets& offsets() const { return now_.begin; }
 
-  /// Moves the block at `from` to `to`, or swaps the two. Takes that back and returns false if the excess would become
-  /// larger than `limit`.
+  /// Moves the block at `from` to `to`, or swaps the two. Takes that back and returns false if the excess
+  /// would become larger than `limit`.
   bool change(std::size_t from, std::size_t to, bool swap, std::int64_t limit);
 
   /// Items that end above the target, ascending. Never empty while excess() is not 0.
@@ -69,14 +70,14 @@ class BlockLine {
   const std::int64_t target_;
   Meter& meter_;
   const std::size_t n_;
-  std::vector<std::uint8_t> conflict_;   // item × item
-  std::vector<Bits> block_conflict_;     // items that conflict with any part
+  std::vector<std::uint8_t> conflict_;  // item × item
+  std::vector<Bits> block_conflict_;    // items that conflict with any part
   std::vector<std::vector<int>> neighbours_;
   std::vector<int> order_;
-  std::vector<std::size_t> position_;    // of each item: that of its block
+  std::vector<std::size_t> position_;  // of each item: that of its block
   State now_, before_;
-  std::vector<int> switched_;            // blocks that others have passed
-  Bits touched_;                         // items that lie elsewhere than before, or were passed
+  std::vector<int> switched_;  // blocks that others have passed
+  Bits touched_;               // items that lie elsewhere than before, or were passed
   std::int64_t excess_ = 0;
   std::uint64_t work_ = 0;
   std::vector<Interval> obstacles_;

@@ -8,7 +8,7 @@
 
 namespace pipelink::place {
 std::int64_t search_blocks(const Items& items, const std::vector<Block>& blocks, std::int64_t target,
-                   const Annealing& annealing, Offsets& best, Allowance allowance) {
+                           const Annealing& annealing, Offsets& best, Allowance allowance) {
   const std::uint64_t rounds = annealing.rounds;
   std::int64_t lowest = INT64_MAX, lowest_before = footprint_of(items, best);
   // What is aligned most first, then what is under most load.

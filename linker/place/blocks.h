@@ -20,6 +20,6 @@ struct Annealing {
 /// lowest free offset, one after the other. Leaves the best placement that it saw in `best` if that ends
 /// lower, and returns its footprint.
 std::int64_t search_blocks(const Items& items, const std::vector<Block>& blocks, std::int64_t target,
-                   const Annealing& annealing, Offsets& best, Allowance allowance);
+                           const Annealing& annealing, Offsets& best, Allowance allowance);
 
 }  // namespace pipelink::place

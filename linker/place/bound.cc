@@ -11,7 +11,7 @@
 namespace pipelink::place {
 namespace {
 
-constexpr std::uint64_t kGlanceUnits = 300;  // for one search for a clique where flow can take over
+constexpr std::uint64_t kGlanceUnits = 6'000;  // for one search for a clique where flow can take over
 
 // The pairs (modulus, residue) that can give different cuts. Between two sizes modulo A, a larger residue is
 // better.

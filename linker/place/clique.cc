@@ -60,7 +60,9 @@ class Search {
     std::vector<int> independent;
     while (!alive.empty()) {
       independent.clear();
+      std::uint64_t work = 16 + 8 * alive.size();
       for (int i : alive) {
+        work += 4 * independent.size();
         const Bits& row = adjacent_[candidates[i]];
         if (std::none_of(independent.begin(), independent.end(),
                          [&](int j) { return row.test(candidates[j]); }))
@@ -75,7 +77,7 @@ class Search {
           bound.push_back(sum);
         }
       std::erase_if(alive, [&](int i) { return left[i] == 0; });
-      allowance_.meter().steps(alive.size() / 4 + 1);
+      allowance_.meter().steps(work);
     }
   }
 

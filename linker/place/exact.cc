@@ -24,6 +24,7 @@ class Search {
         n_(items.count()),
         preference_(preference),
         random_(seed) {
+    allowance_.meter().units(n_ * n_);  // for the cuts
     offset_.assign(n_, -1);
     earliest_.assign(n_, 0);
     for (Cut& cut : many_cuts(items_, 96)) {
@@ -89,6 +90,7 @@ class Search {
       for (int i : cuts_[c].members)
         if (offset_[i] < 0) heads_.emplace_back(std::max(from, earliest_[i]), items_.size[i]);
       std::sort(heads_.begin(), heads_.end());
+      allowance_.meter().steps(4 * cuts_[c].members.size() + 16 * heads_.size());
       std::int64_t sum = 0;
       for (std::size_t k = heads_.size(); k-- > 0;) {
         sum += heads_[k].second;
@@ -120,7 +122,7 @@ class Search {
       stopped_ = true;
       return false;
     }
-    allowance_.meter().steps(3 * n_ + 16);
+    allowance_.meter().steps(16 * n_ + 64);
     std::int64_t deadline = INT64_MAX;  // the next offset must be below it
     for (std::size_t i = 0; i < n_; ++i) {
       if (offset_[i] >= 0) continue;
@@ -138,6 +140,7 @@ class Search {
       std::int64_t slack = end_ - earliest_[i] - items_.size[i];
       for (auto [c, w] : in_cuts_[i])
         slack = std::min(slack, (room(cuts_[c], std::max(from, top_[c])) - left_[c]) * cuts_[c].modulus);
+      allowance_.meter().steps(4 * in_cuts_[i].size());
       candidates.push_back({item, slack});
     }
     std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& x, const Candidate& y) {
@@ -282,7 +285,7 @@ Answer fits_exactly(const Items& items, std::int64_t end, Offsets& found, Allowa
         set_aside.push_back(i);
         more = true;
       }
-    allowance.meter().steps(n * n / 8 + 1);
+    allowance.meter().steps(n * n + 1);
   }
   Offsets offset(n, -1);
   bool unknown = false;

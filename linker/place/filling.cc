@@ -167,7 +167,7 @@ class Filler {
       relax(1, kWaste, -1);
       for (std::size_t k = 0; k < residue_.size(); ++k) relax(residue_[k], price_[k], static_cast<int>(k));
     }
-    allowance_.meter().steps(m * (residue_.size() + 8));
+    allowance_.meter().steps(2 * m * (residue_.size() + 8));
   }
 
   std::int64_t dearest_hole() const {
@@ -209,7 +209,7 @@ class Filler {
       for (std::size_t k = 0; k < left_.size(); ++k) spare -= price_[k] * left_[k];
       return spare >= 0;
     }
-    allowance_.meter().steps(8 * residue_.size() + 16);
+    allowance_.meter().steps(16 * residue_.size() + 64);
     if (allowance_.exhausted()) return false;
     std::vector<int> key = left_;
     key.push_back(static_cast<int>(h));
@@ -258,7 +258,7 @@ class Filler {
   void list_ways(std::int64_t limit, std::size_t length, std::int64_t r, std::int64_t price, std::size_t k,
                  std::vector<std::size_t>& way, std::vector<std::int64_t>& passed,
                  std::vector<std::pair<std::int64_t, std::vector<std::size_t>>>& ways) {
-    allowance_.meter().steps(residue_.size() + 4);
+    allowance_.meter().steps(2 * residue_.size() + 8);
     if (length == 0) {
       if (price + r * kWaste <= limit) ways.emplace_back(price + r * kWaste, way);
       longer_ = longer_ || r != 0;
@@ -379,7 +379,7 @@ class Exchange {
   }
 
   void divide(std::size_t k, std::int64_t harm) {
-    allowance_.meter().steps(4);
+    allowance_.meter().steps(8);
     if (harm >= least_) return;
     if (k == pool_.size()) {
       std::int64_t waste = 0;

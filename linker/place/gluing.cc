@@ -9,8 +9,9 @@
 namespace pipelink::place {
 namespace {
 
-constexpr std::uint64_t kFillingUnits = 250'000;  // for the holes of one alignment
-constexpr std::int64_t kTight = 1024;  // room below this part of the footprint is as good as none
+constexpr std::uint64_t kFillingUnits = 500'000;  // for the holes of one alignment
+constexpr std::uint64_t kGlanceUnits = 2'000;     // for a heavy clique
+constexpr std::int64_t kTight = 1024;             // room below this part of the footprint is as good as none
 
 // The levels of alignment above 1 of some items.
 std::set<std::int64_t> levels(const Items& items, const std::vector<int>& members) {
@@ -32,8 +33,8 @@ struct Piece {
   bool gone = false;  // has become part of another one
 };
 
-// What items outside the clique suffer that may share with the head but not with the filler: where the filler lies,
-// they cannot use the head's bytes and those behind it as one stretch.
+// What items outside the clique suffer that may share with the head but not with the filler: where the filler
+// lies, they cannot use the head's bytes and those behind it as one stretch.
 struct Outside {
   const std::vector<int>& items;
   const std::vector<std::int64_t>& weight;
@@ -53,8 +54,8 @@ void append(Piece& head, const Piece& filler) {
   head.conflict |= filler.conflict;
 }
 
-void fill_holes(const Outside& outside, std::int64_t level, std::uint64_t seed,
-                std::vector<Piece>& pieces, Allowance allowance) {
+void fill_holes(const Outside& outside, std::int64_t level, std::uint64_t seed, std::vector<Piece>& pieces,
+                Allowance allowance) {
   std::vector<std::size_t> heads, fillers;
   std::vector<std::int64_t> head_sizes, filler_sizes;
   for (std::size_t p = 0; p < pieces.size(); ++p) {
@@ -121,9 +122,10 @@ Gluer::Gluer(const Items& items, const std::vector<int>& clique, Allowance allow
     if (fullest[g] == 0) {  // the heaviest clique with this group
       std::vector<std::int64_t> weight(groups);
       items.between_groups[g].for_each([&](std::size_t other) { weight[other] = load[other]; });
-      fullest[g] = load[g] + heaviest_clique(items.between_groups, weight,
-                                             Allowance(allowance.meter(), allowance.left() / 64))
-                                 .weight;
+      fullest[g] =
+          load[g] + heaviest_clique(items.between_groups, weight,
+                                    Allowance(allowance.meter(), std::min(kGlanceUnits, allowance.left())))
+                        .weight;
     }
     const std::int64_t room = std::max<std::int64_t>(0, end - fullest[g]);
     outside_.push_back(static_cast<int>(i));

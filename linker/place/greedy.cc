@@ -3,70 +3,37 @@
 #include <algorithm>
 #include <numeric>
 
+#include "linker/place/block_line.h"
 #include "linker/place/random.h"
 
 namespace pipelink::place {
-namespace {
-
-// A placement by order that can be re-evaluated from a position on.
-class Line {
- public:
-  Line(const Items& items, Order order, Meter& meter)
-      : items_(items), meter_(meter), order_(std::move(order)) {
-    offset_.resize(items_.count());
-    position_.resize(items_.count());
-    evaluate(0);
-  }
-
-  const Offsets& offsets() const { return offset_; }
-  std::size_t size() const { return order_.size(); }
-  std::size_t position(int item) const { return position_[item]; }
-
-  void move(std::size_t from, std::size_t to) {
-    if (from < to)
-      std::rotate(order_.begin() + from, order_.begin() + from + 1, order_.begin() + to + 1);
-    else
-      std::rotate(order_.begin() + to, order_.begin() + from, order_.begin() + from + 1);
-    evaluate(std::min(from, to));
-  }
-
- private:
-  void evaluate(std::size_t first) {
-    for (std::size_t k = first; k < order_.size(); ++k) position_[order_[k]] = k;
-    std::erase_if(placed_, [&](int i) { return position_[i] >= first; });
-    std::uint64_t work = placed_.size();
-    for (std::size_t k = first; k < order_.size(); ++k) {
-      const int item = order_[k];
-      const std::int64_t size = items_.size[item], align = items_.align[item];
-      const Bits& conflict = items_.conflict[item];
-      std::int64_t at = 0;
-      for (int other : placed_) {
-        ++work;
-        if (!conflict.test(other)) continue;
-        if (at + size <= offset_[other]) break;
-        const std::int64_t end = offset_[other] + items_.size[other];
-        if (end > at) at = align_up(end, align);
-      }
-      offset_[item] = at;
-      placed_.insert(std::upper_bound(placed_.begin(), placed_.end(), at,
-                                      [&](std::int64_t value, int i) { return value < offset_[i]; }),
-                     item);
-    }
-    meter_.steps(work / 4 + 1);
-  }
-
-  const Items& items_;
-  Meter& meter_;
-  Order order_;
-  Offsets offset_;
-  std::vector<std::size_t> position_;
-  std::vector<int> placed_;  // by offset
-};
-
-}  // namespace
 
 Offsets lowest_fit(const Items& items, const Order& order, Meter& meter) {
-  return Line(items, order, meter).offsets();
+  struct Placed {
+    std::int64_t begin, end;
+    int item;
+  };
+  std::vector<Placed> placed;  // by offset
+  placed.reserve(order.size());
+  Offsets offset(items.count());
+  std::uint64_t work = 0;
+  for (const int item : order) {
+    const std::int64_t size = items.size[item], align = items.align[item];
+    const Bits& conflict = items.conflict[item];
+    std::int64_t at = 0;
+    for (const Placed& other : placed) {
+      ++work;
+      if (!conflict.test(static_cast<std::size_t>(other.item))) continue;
+      if (at + size <= other.begin) break;
+      if (other.end > at) at = align_up(other.end, align);
+    }
+    offset[item] = at;
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), at,
+                                   [](std::int64_t value, const Placed& p) { return value < p.begin; }),
+                  {at, at + size, item});
+  }
+  meter.steps(3 * work + 16 * order.size());
+  return offset;
 }
 
 std::vector<Order> greedy_orders(const Items& items, const std::vector<int>& heavy_clique) {
@@ -167,45 +134,30 @@ bool search_orders(const Items& items, std::int64_t target, std::uint64_t rounds
                    Allowance allowance) {
   const std::size_t n = items.count();
   if (n < 2) return footprint_of(items, best) <= target;
+  const std::vector<Block> blocks = single_blocks(items);
+  BlockLine line(items, blocks, address_order(items, best), target, allowance.meter());
+  std::int64_t lowest = footprint_of(items, best);
+  std::vector<std::int64_t> history(std::min<std::size_t>(200, 10 + 2 * n), line.excess());
   std::vector<int> over;
-  auto cost = [&](const Offsets& offset) {
-    std::int64_t sum = 0;
-    over.clear();
-    for (std::size_t i = 0; i < n; ++i)
-      if (const std::int64_t excess = offset[i] + items.size[i] - target; excess > 0) {
-        sum += excess;
-        over.push_back(static_cast<int>(i));
-      }
-    return sum;
-  };
-  Line line(items, address_order(items, best), allowance.meter());
-  std::int64_t now = cost(line.offsets()), lowest = footprint_of(items, best);
-  std::vector<std::int64_t> history(std::min<std::size_t>(200, 10 + 2 * n), now);
   Random random(1);
-  for (std::uint64_t round = 0; round < rounds && now > 0 && !allowance.exhausted(); ++round) {
+  for (std::uint64_t round = 0; round < rounds && line.excess() > 0 && !allowance.exhausted(); ++round) {
     std::size_t from, to;
-    if (!over.empty() && random.below(2)) {
-      from = line.position(over[random.below(over.size())]);
+    if (random.below(2)) {
+      line.over(over);
+      from = line.position_of(over[random.below(over.size())]);
       to = random.below(from + 1);
     } else {
       from = random.below(n);
       to = random.below(n);
     }
     if (from == to) continue;
-    const std::vector<int> over_before = over;
-    line.move(from, to);
-    const std::int64_t next = cost(line.offsets());
-    if (next <= now || next <= history[round % history.size()]) {
-      now = next;
-      if (const std::int64_t f = footprint_of(items, line.offsets()); f < lowest) {
+    std::int64_t& earlier = history[round % history.size()];
+    if (line.change(from, to, false, std::max(line.excess(), earlier)))
+      if (const std::int64_t f = line.footprint(); f < lowest) {
         lowest = f;
         best = line.offsets();
       }
-    } else {
-      line.move(to, from);
-      over = over_before;
-    }
-    history[round % history.size()] = now;
+    earlier = line.excess();
   }
   return lowest <= target;
 }

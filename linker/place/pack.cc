@@ -22,8 +22,8 @@ constexpr std::uint64_t kProofUnits = 2'000'000;   // for one Z3 query
 constexpr std::uint64_t kExactUnits[] = {4'000, 40'000, 150'000};
 constexpr std::uint64_t kGlueUnits = 600'000;         // for joining the members of a clique, and its bound
 constexpr std::uint64_t kWasteFreeUnits = 4'000'000;  // where no byte may stay free
-// Annealing of blocks: a short run for each of many gluings, longer ones for those that came nearest. Of single
-// items: long and cool.
+// Annealing of blocks: a short run for each of many gluings, longer ones for those that came nearest. Of
+// single items: long and cool.
 constexpr std::uint64_t kGluings = 32, kGluedRounds[] = {300, 3'000, 10'000}, kSingleRounds = 50'000;
 constexpr std::int64_t kGluedHeat = 20, kSingleHeat = 2;
 constexpr std::size_t kMostForSingles = 256;  // items: more take too long
@@ -205,7 +205,8 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
   }
   allowance = whole;
   if (t.bound < t.footprint && items.count() >= kFewestForRestarts && items.count() <= kMostForSingles &&
-      anneal(single_blocks(items), {kSingleRounds, kSingleHeat, 2}, part(allowance, effort(items))) <= t.bound)
+      anneal(single_blocks(items), {kSingleRounds, kSingleHeat, 2}, part(allowance, effort(items))) <=
+          t.bound)
     return t;
   if (items.count() <= kMostForProof)
     while (t.bound < t.footprint) {

@@ -169,7 +169,7 @@ class Sweep {
       for (int i : ending) marked[i] = true;
       // Freedom is a sum over the parts of a tree, so it is known before the tree is.
       const PqTree frame = pq_replace(step.state.tree, marked, one);
-      allowance_.meter().steps(2 * items_.count());
+      allowance_.meter().steps(8 * items_.count());
       Pool& pool = pools[step.ending.size() - ending.size()];
       std::vector<std::vector<int>> sets;
       std::vector<int> set;
@@ -180,7 +180,7 @@ class Sweep {
         for (int i : beginning) parts.push_back(leaves_[i]);
         const PqTree block = pq_any(std::move(parts));
         if (!pool.wants(frame->freedom + block->freedom)) continue;
-        allowance_.meter().steps(4 * items_.count());
+        allowance_.meter().steps(16 * items_.count());
         Step next;
         next.ending = without(step.ending, ending);
         next.beginning = without(step.beginning, beginning);
@@ -221,7 +221,7 @@ class Sweep {
       return;
     }
     for (std::size_t k = from; k < list.size() && result.size() < kMostChosen; ++k) {
-      allowance_.meter().steps(1);
+      allowance_.meter().steps(4);
       if (items_.size[list[k]] > rest || (k > from && twins(list[k], list[k - 1]))) continue;
       set.push_back(list[k]);
       with_sum(list, k + 1, rest - items_.size[list[k]], set, result);
