@@ -77,6 +77,8 @@ Outcome<Checked> check_with(Composition composition, const RegisterNeeds& needs,
   Outcome<std::vector<Route>> routed = route(out.composition, out.bindings);
   if (!routed) return routed.diagnostics;
   out.routes = take(std::move(routed), kept);
+  timings.route_ms = milliseconds(start);
+  start = Clock::now();
 
   // After this: every claim, the routes' too, has a place that the verifier, which shares no code with the
   // solver, accepts.

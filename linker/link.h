@@ -20,7 +20,7 @@ struct Checked {
 };
 
 struct Timings {
-  double read_ms = 0, check_ms = 0, place_ms = 0, glue_ms = 0, nvjitlink_ms = 0, total_ms = 0;
+  double read_ms = 0, check_ms = 0, route_ms = 0, place_ms = 0, glue_ms = 0, nvjitlink_ms = 0, total_ms = 0;
   double peak_mib = 0;  ///< of memory, in the process with nvJitLink
 };
 

@@ -77,12 +77,13 @@ using Judge = std::function<bool(const Composition&, const Bindings&)>;
 /// Settles every import or says why not, with all candidates and the reason each was rejected. Rule: BIND
 /// first; then an export with the import's own name, if there is just one among the other instances; then the
 /// only compatible one. A same-named export that does not fit is an error (of check), never passed over for
-/// another. A callable may be bound to several exports, by as many BINDs. Two imports that no export serves
-/// are a hand-over between roles, if one gives a tile that the other takes: by the tensors' name, else the
-/// only compatible pair. A ring export that BIND or its name has given to an importer is no candidate for
-/// others. A fact of several owners is that of the owner to which the reader is bound, directly or else
-/// through others, if it is just one. A help line that says BIND, SET or remove was tried: with it this error
-/// is gone and no other comes, and what then binds is right to `judge`.
+/// another. A callable may be bound to several exports, by as many BINDs. Two imports are a hand-over between
+/// roles if one gives a tile that the other takes: by the tensors' name, unless there is an export of the
+/// callable's name; else the only compatible pair among those that no export serves. A ring export that BIND
+/// or its name has given to an importer is no candidate for others. A fact of several owners is that of the
+/// owner to which the reader is bound, directly or else through others, if it is just one. A help line that
+/// says BIND, SET or remove was tried: with it this error is gone and no other comes, and what then binds is
+/// right to `judge`.
 Outcome<Bindings> bind(const Composition& composition, const Judge& judge = {});
 
 /// As bind, without a word on why not.

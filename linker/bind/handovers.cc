@@ -19,11 +19,24 @@ class HandoverSettler {
                   Faults& faults)
       : composition_(composition), left_(left), bindings_(bindings), faults_(faults) {}
 
+  void add(PortRef import) {
+    if (tile(import, Direction::kExport) != nullptr) givers_.push_back(import);
+    if (tile(import, Direction::kImport) != nullptr) takers_.push_back(import);
+  }
+
+  void by_name() {
+    match(
+        [&](PortRef giver, PortRef taker) { return same_name(giver, taker) && misfit(giver, taker).empty(); },
+        nullptr);
+  }
+
   bool run() {
-    for (const Unserved& u : left_) {
-      if (tile(u.import, Direction::kExport) != nullptr) givers_.push_back(u.import);
-      if (tile(u.import, Direction::kImport) != nullptr) takers_.push_back(u.import);
-    }
+    for (const Unserved& u : left_) add(u.import);
+    for (const Binding& b : bindings_.handovers)
+      for (const PortRef port : {b.importer, b.exporter}) {
+        add(port);
+        settled_.insert(port);
+      }
     const std::size_t before = faults_.list.size();
     match([&](PortRef giver, PortRef taker) { return same_name(giver, taker); },
           " of other instances carry a tensor of this name");
@@ -71,9 +84,9 @@ class HandoverSettler {
     return {composition_.instances[ref.instance].name, text + more, callable(ref).where};
   }
 
-  /// The pairs of which neither side has another partner; an error for the others.
+  /// The pairs of which neither side has another partner; an error for the others, if `why` says one.
   template <class Fits>
-  void match(Fits fits, const std::string& why) {
+  void match(Fits fits, const char* why) {
     std::map<PortRef, std::vector<PortRef>> partners;
     for (const PortRef taker : takers_)
       for (const PortRef giver : givers_) {
@@ -85,10 +98,11 @@ class HandoverSettler {
     for (const auto* list : {&takers_, &givers_})
       for (const PortRef port : *list)
         if (const auto found = partners.find(port); found != partners.end() && found->second.size() > 1)
-          if (!settled_.count(port)) ambiguous(port, found->second, why);
+          if (why != nullptr && !settled_.count(port)) ambiguous(port, found->second, why);
     for (const PortRef taker : takers_) {
       const auto found = partners.find(taker);
       if (found == partners.end() || settled_.count(taker) || settled_.count(found->second.front())) continue;
+      if (found->second.size() > 1 || partners[found->second.front()].size() > 1) continue;
       bindings_.handovers.push_back({taker, found->second.front()});
       settled_.insert({taker, found->second.front()});
     }
@@ -122,7 +136,9 @@ class HandoverSettler {
     handed.gives = tile(import.import, Direction::kExport) != nullptr;
     const std::vector<PortRef> none;
     const bool takes = tile(import.import, Direction::kImport) != nullptr;
-    for (const PortRef other : handed.gives ? takers_ : takes ? givers_ : none) {
+    std::vector<PortRef> others = handed.gives ? takers_ : takes ? givers_ : none;
+    std::sort(others.begin(), others.end());
+    for (const PortRef other : others) {
       if (other.instance == import.import.instance) continue;
       std::string why = handed.gives ? misfit(import.import, other) : misfit(other, import.import);
       for (const Binding& b : bindings_.handovers)
@@ -143,6 +159,16 @@ class HandoverSettler {
 };
 
 }  // namespace
+
+std::vector<Binding> handovers_by_name(const Composition& composition, const std::vector<PortRef>& open) {
+  Bindings bindings;
+  Faults none;
+  const std::vector<Unserved> left;
+  HandoverSettler settler(composition, left, bindings, none);
+  for (const PortRef import : open) settler.add(import);
+  settler.by_name();
+  return std::move(bindings.handovers);
+}
 
 bool settle_handovers(const Composition& composition, const std::vector<Unserved>& left, Bindings& bindings,
                       Faults& faults) {

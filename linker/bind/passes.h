@@ -69,6 +69,10 @@ struct Handed {
 void report_unserved(Unserved unserved, const std::string& kind, const std::string& port,
                      const std::string& name, LabelledFact import, const Handed& handed, Faults& faults);
 
+/// The pairs among `open` imports that carry tensors of one name from one to the other and fit, where neither
+/// side has another such partner.
+std::vector<Binding> handovers_by_name(const Composition& composition, const std::vector<PortRef>& open);
+
 /// Pairs imports that no export serves, where the one gives a tile and the other takes it. L-UNBOUND for
 /// those that are left, L-AMBIGUOUS.
 bool settle_handovers(const Composition& composition, const std::vector<Unserved>& left, Bindings& bindings,

@@ -37,6 +37,9 @@ class Settler {
   std::vector<Port> imports, exports;
   bool exclusive = false;   ///< an export has one importer
   bool keeps_left = false;  ///< what no export serves goes to `left`, without a message
+  std::function<std::set<PortRef>(const std::vector<PortRef>&)>
+      others;  ///< what settles some of those without
+               ///< a namesake in another way
   std::vector<Binding> bound;
   std::vector<Unserved> left;
   std::set<PortRef> unsettled;  ///< exports that an unsettled import could have meant
@@ -56,6 +59,12 @@ class Settler {
     take();
     open = by_name(open);
     take();
+    if (others) {
+      std::vector<PortRef> refs;
+      for (const Port* p : open) refs.push_back(p->ref);
+      const std::set<PortRef> gone = others(refs);
+      std::erase_if(open, [&](const Port* p) { return gone.count(p->ref) != 0; });
+    }
     for (const Port* p : open) by_fit(*p);
     std::stable_sort(bound.begin(), bound.end(),
                      [](const Binding& a, const Binding& b) { return a.importer < b.importer; });
@@ -267,9 +276,17 @@ bool settle_callables(const Composition& composition, const BindEntries& told, B
     return std::any_of(told.handovers.begin(), told.handovers.end(),
                        [&](const Binding& b) { return b.importer == p.ref || b.exporter == p.ref; });
   });
+  bindings.handovers = told.handovers;
+  settler.others = [&](const std::vector<PortRef>& open) {
+    std::set<PortRef> paired;
+    for (const Binding& b : handovers_by_name(composition, open)) {
+      bindings.handovers.push_back(b);
+      paired.insert({b.importer, b.exporter});
+    }
+    return paired;
+  };
   settler.run();
   bindings.callables = settler.bound;
-  bindings.handovers = told.handovers;
   const bool handed = settle_handovers(composition, settler.left, bindings, faults);
   std::set<PortRef> used = settler.unsettled;
   for (const Binding& b : settler.bound) used.insert(b.exporter);

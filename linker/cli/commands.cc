@@ -141,10 +141,11 @@ int link(const Common& common, const LinkArguments& arguments) {
   diagnostics.insert(diagnostics.end(), written.begin(), written.end());
   if (!has_error(diagnostics) && !arguments.timings.empty()) {
     const nlohmann::ordered_json times = {
-        {"composition", composition.name}, {"read_ms", timings.read_ms},
-        {"check_ms", timings.check_ms},    {"place_ms", timings.place_ms},
-        {"glue_ms", timings.glue_ms},      {"nvjitlink_ms", timings.nvjitlink_ms},
-        {"total_ms", timings.total_ms},    {"nvjitlink_peak_mib", timings.peak_mib}};
+        {"composition", composition.name},       {"read_ms", timings.read_ms},
+        {"check_ms", timings.check_ms},          {"route_ms", timings.route_ms},
+        {"place_ms", timings.place_ms},          {"glue_ms", timings.glue_ms},
+        {"nvjitlink_ms", timings.nvjitlink_ms},  {"total_ms", timings.total_ms},
+        {"nvjitlink_peak_mib", timings.peak_mib}};
     const Outcome<bool> done = write_file(arguments.timings, times.dump() + "\n");
     diagnostics.insert(diagnostics.end(), done.diagnostics.begin(), done.diagnostics.end());
   }

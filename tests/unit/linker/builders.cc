@@ -99,6 +99,11 @@ Component& Component::tensor(Direction direction, const std::string& name, const
   return *this;
 }
 
+Component& Component::layout(const std::string& text) {
+  contract_.tensors.back().layout = text;
+  return *this;
+}
+
 Component& Component::fact(const std::string& name, Amount value) {
   const SourceSpan where = next();
   auto& f = contract_.facts.emplace_back();

@@ -39,6 +39,8 @@ class Component {
   Component& buffer(const std::string& name, Amount bytes);
   Component& tensor(Direction direction, const std::string& name, const std::string& via, int parameter = 0,
                     const std::string& element = "f32");
+  /// Of the last tensor.
+  Component& layout(const std::string& text);
   Component& fact(const std::string& name, Amount value);
   Component& settable(const std::string& name, std::int64_t value, std::vector<std::int64_t> domain);
   Component& text(const std::string& name, const std::string& value);

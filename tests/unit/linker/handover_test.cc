@@ -47,13 +47,20 @@ TEST_CASE("a tile between roles is bound by the tensors' name, by fit, or by BIN
         "c.get -> b.put\nd.get -> a.put\nc.y -> b.y\nd.x -> a.x\n");
 }
 
-TEST_CASE("an export that serves the import comes before another role") {
-  const Component called =
-      Component("called").callable(kOut, "put", {"const float (&)[4]"}).tensor(kIn, "tile", "put");
-  CHECK(says(said({{giver(), ""}, {taker(), ""}, {called, ""}}),
+TEST_CASE(
+    "an export of the callable's name comes before another role, one that fits after tensors of one name") {
+  const auto exports = [](const std::string& name) {
+    return Component("called").callable(kOut, name, {"const float (&)[4]"}).tensor(kIn, "tile", name);
+  };
+  CHECK(says(said({{giver(), ""}, {taker(), ""}, {exports("put"), ""}}),
              "error[L-UNBOUND]: nobody exports what the callable `take.get` needs"));
-  CHECK(picture(compose({{giver(), ""}, {taker(), ""}, {called, ""}}, {{{"give.put", "take.get"}}, {}})) ==
-        "take.get -> give.put\ntake.tile -> give.tile\ndropped called.put\n");
+  const std::string handed = "take.get -> give.put\ntake.tile -> give.tile\n";
+  CHECK(picture(compose({{giver(), ""}, {taker(), ""}, {exports("put"), ""}},
+                        {{{"give.put", "take.get"}}, {}})) == handed + "dropped called.put\n");
+  CHECK(picture(compose({{giver(), ""}, {taker(), ""}, {exports("show"), ""}})) ==
+        handed + "dropped called.show\n");
+  CHECK(says(said({{giver(), ""}, {taker("take", "rows"), ""}, {exports("show"), ""}}),
+             "error[L-UNBOUND]: nobody exports what the callable `take.get` needs"));
 }
 
 TEST_CASE("L-UNBOUND: no other side, with those that were near") {

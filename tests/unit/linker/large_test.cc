@@ -5,6 +5,7 @@
 #include "builders.h"
 #include "linker/check/check.h"
 #include "linker/plan/plan.h"
+#include "linker/route/route.h"
 #include "packager/base/render.h"
 
 namespace pipelink::test {
@@ -70,7 +71,53 @@ Composition two_hundred() {
   return compose(uses);
 }
 
+/// A producer's tile of 64 x 256 in the registers of a warpgroup, and a consumer that wants it in another
+/// layout; by a call, or between two roles.
+void add_tile(std::vector<Use>& uses, int n, const std::string& layout, bool roles) {
+  const auto sized = [](Contract& c) {
+    c.callables[0].parameters[0] = {c.callables[0].parameters[0].name, 512, 4};
+    c.tensors[0].tile = {number(64), number(256)};
+  };
+  Component give(named("give", n)), take(named("take", n));
+  give.role("hold", 4)
+      .callable(kIn, named("f", n), {"const float (&)[128]"})
+      .tensor(kOut, named("tile", n), named("f", n))
+      .change(sized);
+  if (roles) take.role("use", 4);
+  take.callable(roles ? kIn : kOut, named(roles ? "g" : "f", n),
+                {roles ? "float (&)[128]" : "const float (&)[128]"})
+      .tensor(kIn, named("tile", n), named(roles ? "g" : "f", n))
+      .change(sized);
+  uses.push_back({give.layout("((4,8,4),(2,2,32)):((2,256,4096),(1,2048,8))"), ""});
+  uses.push_back({take.layout(layout), ""});
+}
+
 }  // namespace
+
+TEST_CASE("large tiles of every kind of route are routed in 50 ms") {
+  constexpr double kRouting = kMost / 300 * 50;
+  const char* const kRenamed = "((4,8,4),(32,2,2)):((2,256,4096),(8,2048,1))";
+  const char* const kLanes = "((8,4,4),(2,2,32)):((256,2,4096),(1,2048,8))";
+  const char* const kRuns = "((2,2,8,4),(4,2,16)):((2048,4,256,4096),(1,8,16))";
+  const char *const kHalves = "(128,128):(128,1)", *const kColumns = "(128,(64,2)):(1,(256,128))";
+  std::vector<Use> uses;
+  int n = 0;
+  for (const char* layout : {kRenamed, kLanes, kRuns, kHalves, kColumns}) add_tile(uses, n++, layout, false);
+  for (const char* layout : {kHalves, kColumns}) add_tile(uses, n++, layout, true);
+  const Composition c = compose(uses);
+  const Outcome<Bindings> bindings = bind(c);
+  INFO(render_text(bindings.diagnostics));
+  REQUIRE(bindings);
+  const double start = cpu_ms();
+  const Outcome<std::vector<Route>> routes = route(c, *bindings);
+  const double all = cpu_ms() - start;
+  INFO(render_text(routes.diagnostics));
+  REQUIRE(routes);
+  std::string kinds;
+  for (const Route& r : *routes) kinds += std::string(transfer::name_of(r.transfer.kind)) + "; ";
+  MESSAGE("routes " << kinds << all << " ms");
+  CHECK(all <= kRouting);
+}
 
 TEST_CASE("two hundred components are bound, checked and placed in 300 ms") {
   const Composition c = two_hundred();
