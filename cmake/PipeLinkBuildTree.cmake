@@ -8,7 +8,7 @@ For PipeLink's own tree: included from the top-level directory after the tool's 
 Internal: ``find_package(PipeLink)`` has no use for it.
 #]=======================================================================]
 
-foreach(_pipelink_module IN ITEMS Toolkit Component Composition Install Bundle)
+foreach(_pipelink_module IN ITEMS Toolkit ThunderKittens Component Composition Install Bundle)
   include("${CMAKE_CURRENT_LIST_DIR}/PipeLink${_pipelink_module}.cmake")
 endforeach()
 

@@ -104,6 +104,7 @@
   PIPELINK_DETAIL_RECORD(buffer, NAME, ::pipelink::detail::BufferOptions{__VA_ARGS__}.write(w);)  \
   extern "C" __device__ unsigned char* PIPELINK_DETAIL_SYMBOL(__buffer__##NAME)(unsigned);        \
   struct PIPELINK_DETAIL_SYMBOL(__handle__##NAME) {                                               \
+    static constexpr long long align = ::pipelink::detail::BufferOptions{__VA_ARGS__}.align;      \
     template <class T = unsigned char>                                                            \
     static __device__ __forceinline__ T* data(::pipelink::Self self) {                            \
       return reinterpret_cast<T*>(PIPELINK_DETAIL_SYMBOL(__buffer__##NAME)(self.instance));       \
@@ -192,7 +193,8 @@
 /// PIPELINK_NAMED_BARRIER(name, .threads = 128);
 /// One hardware barrier for `threads` threads, in the unaligned forms: it may be reached from two places in
 /// the code. Choose among barriers by branching, never by computing an id: a computed id makes the kernel
-/// claim all sixteen.
+/// claim all sixteen. The handle's id is for libraries that take a barrier's number; a guarded link does not
+/// see what they do with it.
 #define PIPELINK_NAMED_BARRIER(NAME, ...)                                                               \
   PIPELINK_DETAIL_RECORD(named_barrier, NAME,                                                           \
                          ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.write(w);)                \
@@ -200,6 +202,9 @@
   struct PIPELINK_DETAIL_SYMBOL(__handle__##NAME) {                                                     \
     static constexpr int threads = ::pipelink::detail::NamedBarrierOptions{__VA_ARGS__}.threads;        \
     static_assert(threads > 0 && threads % 32 == 0, "a named barrier is for a multiple of 32 threads"); \
+    static __device__ __forceinline__ unsigned id(::pipelink::Self self) {                              \
+      return PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance);                                  \
+    }                                                                                                   \
     static __device__ __forceinline__ void sync(::pipelink::Self self) {                                \
       const unsigned id = PIPELINK_DETAIL_SYMBOL(__barrier__##NAME)(self.instance);                     \
       if (pl__guard__barrier(id, threads, true)) return;                                                \
