@@ -3,7 +3,7 @@ PipeLinkTileLang
 ----------------
 
 Components in TileLang: ``pipelink_add_component(<name> TILELANG <file.py>)``. Of the file, PipeLink's front end makes a component in
-CUDA C++ (:doc:`/tilelang`), which is compiled and packed as any other.
+CUDA C++ (:doc:`/front_ends`), which is compiled and packed as any other.
 
 What the front end makes is kept beside the file, in ``lowered/``: ``<name>.cu`` and, if it has them, ``<name>.h`` and
 ``<name>_host.cc``. With these a build needs no TileLang. Their first line says of which text and for which architectures they were

@@ -5,6 +5,7 @@ Python that has Sphinx (requirements.txt); without one it ends with 77.
 """
 import argparse
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,9 @@ def gather(root, tool, source):
     source.mkdir(parents=True)
     for path in [HERE / "conf.py", *sorted(HERE.glob("*.rst"))]:
         shutil.copy(path, source)
+        for name in re.findall(r"^\.\. literalinclude:: (\S+)$", path.read_text(), re.MULTILINE):  # of the sources, from the root
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / name, source / name)
     generate.write_all(root, tool, source)
 
 

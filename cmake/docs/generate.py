@@ -18,7 +18,7 @@ KINDS = {"contract": "Packing: one contract, or a contract against its object",
          "input": "Input and output", "toolchain": "Toolchain", "usage": "Command line"}
 OPTION_TYPES = {"Amount": "number or expression", "Range": "{least, most}", "Integers": "{number, …}",
                 "Amounts": "{number or expression, …}", "const char*": "text",
-                "int": "number", "long long": "number", "bool": "true or false", "Side": "side"}
+                "int": "number", "long long": "number", "double": "number", "bool": "true or false", "Side": "side"}
 
 
 class Fault(Exception):

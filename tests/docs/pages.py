@@ -2,7 +2,7 @@
 
 A block is shown to a reader as something to write or something to run, so it has a language and, if it is to be
 written, the name of its file: in Markdown a comment `<!-- file: NAME -->` on the line before the fence, in
-reStructuredText the block's `:caption:`. A name that ends in ` (continued)` adds to the file. A page that goes on with
+reStructuredText the block's `:caption:`; `literalinclude` names a file of the project. A name that ends in ` (continued)` adds to the file. A page that goes on with
 the files of another says so in a comment: `builds-on: PAGE`.
 """
 import re
@@ -11,6 +11,7 @@ from pathlib import Path
 
 FILES = {"cmake", "cuda", "c++", "python", "json", "text"}
 COMMANDS = {"sh", "console"}
+INCLUDED = "literalinclude"
 
 
 class Failure(Exception):
@@ -92,7 +93,10 @@ def rst_blocks(page, text):
             while end < len(lines) and (not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > margin):
                 end += 1
             language = directive[3] if directive and directive[2] == "code-block" else ""
-            found.append(Block(page, at + 1, language, options.get("caption", ""), dedent(lines[start:end])))
+            if directive and directive[2] == "literalinclude":  # a file of the project, which has tests of its own
+                found.append(Block(page, at + 1, INCLUDED, directive[3], ""))
+            else:
+                found.append(Block(page, at + 1, language, options.get("caption", ""), dedent(lines[start:end])))
             at = end
         else:
             at += 1

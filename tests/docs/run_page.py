@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pages import COMMANDS, FILES, Failure, commands_of, matches, read_page
+from pages import COMMANDS, FILES, INCLUDED, Failure, commands_of, matches, read_page
 
 
 def write_file(folder, block):
@@ -99,6 +99,9 @@ def run_page(options):
         if block.language in FILES and block.file:
             name = write_file(options.work, block)
             files.append(name)
+        elif block.language == INCLUDED:
+            if not block.file.startswith(("components/", "tests/")) or not (options.root / block.file).is_file():
+                raise Failure(f"{block.where}: '{block.file}' is no source of components/ or tests/, which are compiled")
         elif block.language in COMMANDS and not block.file:
             run_block(options, options.work, block)
             texts[f"commands at {block.line}"] = block.text

@@ -15,7 +15,7 @@ FAULTS = {
     "a file without a name": ("a.md", "```cuda\nx\n```\n", "neither"),
     "a literal block": ("a.rst", "Text::\n\n  x\n", "neither"),
     "a code block without a caption": ("a.rst", ".. code-block:: cuda\n\n  x\n", "neither"),
-    "an included file": ("a.rst", ".. literalinclude:: x.cu\n", "neither"),
+    "an included file that nothing compiles": ("a.rst", ".. literalinclude:: x.cu\n", "no source of"),
     "a file that nothing uses": ("a.md", "<!-- file: a.cu -->\n```cuda\nx\n```\n", "nothing uses"),
     "a project that is never built": ("a.md", "<!-- file: CMakeLists.txt -->\n```cmake\nx\n```\n```sh\ntest -d .\n```\n", "never built"),
     "a folder that nothing uses": ("a.md", "<!-- file: b/CMakeLists.txt -->\n```cmake\nx\n```\n", "nothing uses"),

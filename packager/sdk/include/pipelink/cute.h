@@ -1,9 +1,9 @@
 // Layouts of CuTe as the text that annotations take, so that no number is typed twice:
 //
 //     using Mma = decltype(cute::make_tiled_mma(…));
-//     PIPELINK_EXPORT_TENSOR(acc, .element = "f32", .tile = {cute::tile_size<0>(Mma{}),
-//     cute::tile_size<1>(Mma{})},
-//                            .layout = pipelink::cute_accumulator<Mma>, .via = "epilogue");
+//     PIPELINK_EXPORT_TENSOR(acc, .element = "f32", .via = "epilogue",
+//                            .tile = {cute::tile_size<0>(Mma{}), cute::tile_size<1>(Mma{})},
+//                            .layout = pipelink::cute_accumulator<Mma>);
 //
 // All is computed by the compiler from types: layouts must be static.
 #pragma once
