@@ -11,6 +11,12 @@ BASE = f"pipelink_add_component(a SOURCES {KERNEL})\npipelink_add_component(b SO
 LIMIT = "set(PIPELINK_ARCHITECTURES 120a)\n"
 WIDE = f"pipelink_add_component(w SOURCES {KERNEL} ARCHITECTURES 90a 120a)\n"
 
+# A component in TileLang where there is no TileLang, and its lowered source for 90a.
+NO_TILELANG = "set(PIPELINK_TILELANG_PYTHON \"\")\nfile(WRITE ${CMAKE_CURRENT_SOURCE_DIR}/t.py \"\")\n"
+KEPT_LOWERED = NO_TILELANG + """file(SHA256 ${CMAKE_CURRENT_SOURCE_DIR}/t.py digest)
+file(WRITE ${CMAKE_CURRENT_SOURCE_DIR}/lowered/t.cu "// pipelink-tilelang 1 ${digest} 90a tilelang 1\\n")
+"""
+
 # (what is written, the message as a regular expression over its text with single blanks)
 COMPONENT_CASES = [
     ("pipelink_add_component(a SOURCES a.cu HEADERS a.h)", r"component\(a\): unknown keyword 'HEADERS' \(after SOURCES\)"),
@@ -21,7 +27,17 @@ COMPONENT_CASES = [
     ("pipelink_add_component(A SOURCES a.cu)", r"'A' is not a PipeLink name"),
     ("pipelink_add_component(a__b SOURCES a.cu)", r"'a__b' is not a PipeLink name"),
     (BASE + "pipelink_add_component(a SOURCES a.cu)", r"component\(a\): a target of this name exists already"),
-    ("pipelink_add_component(a SOURCES a.cu TILELANG a.py)", r"TILELANG is not available yet"),
+    ("pipelink_add_component(a SOURCES a.cu TILELANG a.py)", r"component\(a\): SOURCES beside TILELANG"),
+    ("pipelink_add_component(a TILELANG a.py b.py)", r"TILELANG takes one file, not 2"),
+    ("pipelink_add_component(a TILELANG none.py)", r"the file '.*none.py' after TILELANG does not exist"),
+    (NO_TILELANG + "pipelink_add_component(t TILELANG t.py)",
+     r"component\(t\): there is no lowered source '.*lowered/t.cu', and there is no TileLang to make it anew; run ./ci/setup --tilelang"),
+    (NO_TILELANG + "file(WRITE ${CMAKE_CURRENT_SOURCE_DIR}/lowered/t.cu \"// another\\n\")\npipelink_add_component(t TILELANG t.py)",
+     r"'.*lowered/t.cu' was made by another version of the front end, and there is no TileLang"),
+    (NO_TILELANG + "file(WRITE ${CMAKE_CURRENT_SOURCE_DIR}/lowered/t.cu \"// pipelink-tilelang 1 00 90a tilelang 1\\n\")\npipelink_add_component(t TILELANG t.py)",
+     r"'.*t.py' was changed since '.*lowered/t.cu' was made, and there is no TileLang"),
+    (KEPT_LOWERED + "pipelink_add_component(t TILELANG t.py ARCHITECTURES 90a 120a)",
+     r"'.*lowered/t.cu' was not made for 120a, and there is no TileLang"),
     ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES 90a-real)", r"'90a-real' asks for one kind of code; write '90a'"),
     ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES 90a-virtual)", r"'90a-virtual' asks for one kind of code"),
     ("pipelink_add_component(a SOURCES a.cu ARCHITECTURES all)", r"architecture 'all' does not name one"),
