@@ -14,6 +14,7 @@ from pathlib import Path
 # What must be in the code of an architecture's producer.
 PRODUCTS = {
     "wgmma_gemm": [r"HGMMA\.64x256x16\.F32\.BF16"],
+    "cute_gemm": [r"HGMMA\.64x128x16\.F32\.BF16"],
     "mma_gemm": [r"HMMA\.16816\.F32\.BF16", r"LDSM\.16\.M88\.4"],
     "tcgen05_gemm": [r"UTCHMMA", r"UTCBAR", r"LDTM\.16dp256bit\.x16", r"UTCATOMSWS\.FIND_AND_SET"],
 }

@@ -3,7 +3,7 @@ import re
 import stat
 import sys
 
-from support import HERE, Project, fresh, main, check, expect_match, run
+from support import HERE, Project, Skip, fresh, main, check, expect_match, run
 
 KERNEL = "a.cu"
 BASE = f"pipelink_add_component(a SOURCES {KERNEL})\npipelink_add_component(b SOURCES {KERNEL})\n"
@@ -175,6 +175,34 @@ endforeach()
         check(found == expected, f"{definitions}: built for {found}, not {expected}")
 
 
+def tilelang(options):
+    """A component in TileLang without a kept source is lowered when configuring, and again when its file changes."""
+    python = HERE.parents[1] / ".pipelink/tilelang/bin/python"
+    if not python.exists():
+        raise Skip("TileLang is not installed; ./ci/setup --tilelang installs it")
+    project = Project(options, options.work / "tilelang", "empty")
+    (project.source / "case.cmake").write_text("pipelink_add_component(shown TILELANG shown.py ARCHITECTURES 120a)\n")
+    (project.source / "shown.py").write_text("""import pipelink_tilelang as pipelink
+import tilelang.language as T
+
+@T.prim_func
+def show(x: T.Tensor((128,), "float32")):
+    with T.Kernel(1, threads=128):
+        for i in T.Parallel(128):
+            x[i] = 1
+
+component = pipelink.Component(roles=[pipelink.Role(show)])
+""")
+    check("Lowering shown" in project.configure(), "the component was not lowered")
+    check("Lowering shown" not in project.configure(), "the component was lowered twice")
+    project.build("shown.package")
+    project.edit("shown.py", "= 1", "= 2")
+    check("Lowering shown" in project.configure(), "the component was not lowered again")
+    check("0x1p+1f" in (project.build_dir / "lowered/shown.cu").read_text(), "the lowered source is not that of the file")
+    project.edit("shown.py", "threads=128", "threads=(64, 2)")
+    project.configure_fails(r"component\(shown\): error: shown.py: line 5: show: has threads in more than one dimension")
+
+
 def architectures(options):
     """The commands and the linker know the same architectures."""
     root = HERE.parents[1]
@@ -229,4 +257,5 @@ if __name__ == "__main__":
         "languages": languages,
         "old-toolkit": old_toolkit,
         "architectures": architectures,
+        "tilelang": tilelang,
     }))
