@@ -1,0 +1,351 @@
+// The core of attention for sm_90a: softmax(scale * Q·Kᵀ)·V for tiles of 128 queries, online over tiles of
+// 128 keys, bfloat16 operands, float32 scores and accumulators in registers.
+//
+// Which tiles there are, what is masked, what else is done to scores and what becomes of the output is for
+// others: tiles come through rings, the rest are callables. Two warpgroups have 64 queries each. They take
+// turns at the tensor cores: while one computes its softmax, the other multiplies. Within a warpgroup, the
+// scores of the next tile are multiplied before the softmax of this one's is used.
+//
+// The ring `tiles` says what is in the others, in words of 32 bits. For each item, which is 128 queries of
+// one head: {first query, head | sequence << 16, tiles of keys, position of the first query among the keys};
+// then for each tile {first key, kind, keys, 0}. kind 0: the mask leaves the tile as it is. An item of kEnd
+// tiles ends the work. An item without tiles has no stage of the other rings.
+#define PIPELINK_COMPONENT attention_core
+#include <pipelink/component.h>
+
+#include "attention_core.h"
+
+namespace attention_core {
+
+PIPELINK_PARAMETERS(attention_core::Parameters, "attention_core.h", scale);
+
+/// Queries of an item, and keys of a tile.
+PIPELINK_FACT(tile, int, 128);
+PIPELINK_SETTABLE_FACT(head_dim, int, .value = 128, .domain = {64, 128});
+/// 1: both warpgroups are through with their tiles before either hands its output over, so that what is live
+/// in `attend` is free. 0: they are not, and an epilogue must share nothing.
+PIPELINK_SETTABLE_FACT(joined, int, .value = 1, .domain = {0, 1});
+/// Where a thread of a warpgroup has its scores when it calls `score` and `mask`.
+PIPELINK_TEXT(score_layout, "wgmma_accumulator(64,128)");
+
+PIPELINK_PHASE(attend, .after_previous = "give");
+PIPELINK_PHASE(give, .after = "attend");
+
+/// A stage of Q, K or V is 128 rows, in halves of 64 columns in 128-byte swizzled rows.
+PIPELINK_RING(queries, .side = pipelink::kConsumer, .stages = {1, 2}, .stage_bytes = "tile * head_dim * 2",
+              .full_arrivals = 1, .transaction_bytes = "tile * head_dim * 2", .empty_arrivals = 2, .tier = 1);
+PIPELINK_RING(keys, .side = pipelink::kConsumer, .stages = {2, 4}, .stage_bytes = "tile * head_dim * 2",
+              .full_arrivals = 1, .transaction_bytes = "tile * head_dim * 2", .empty_arrivals = 2);
+PIPELINK_RING(values, .side = pipelink::kConsumer, .stages = {2, 4}, .stage_bytes = "tile * head_dim * 2",
+              .full_arrivals = 1, .transaction_bytes = "tile * head_dim * 2", .empty_arrivals = 2,
+              .live = "attend");
+PIPELINK_RING(tiles, .side = pipelink::kConsumer, .stages = {4, 8}, .stage_bytes = 16, .align = 16,
+              .full_arrivals = 1, .empty_arrivals = 8, .tier = 2);
+PIPELINK_NAMED_BARRIER(turn0, .threads = 256);
+PIPELINK_NAMED_BARRIER(turn1, .threads = 256);
+PIPELINK_NAMED_BARRIER(all, .threads = 256);
+
+/// Changes the raw scores of a tile, before the mask: score · scale is what the softmax is of. `query` and
+/// `key` are those of the warpgroup's first row and of the first column.
+PIPELINK_IMPORT(score, void, pipelink::Self self, float (&s)[64], int query, int key, unsigned head,
+                float scale);
+/// Sets scores to −∞; only called for tiles of another kind than 0.
+PIPELINK_IMPORT(mask, void, pipelink::Self self, float (&s)[64], int query, int key, int keys, unsigned kind);
+/// Takes over 64 columns of the output, from `column` on, of 64 rows: not normalised. Of each of a thread's
+/// two rows, the maximum of score · scale and the sum of exp(score · scale − maximum); −∞ and 0 without keys.
+PIPELINK_IMPORT_IN(epilogue, "give", void, pipelink::Self self, float (&o)[32], float (&maximum)[2],
+                   float (&sum)[2], unsigned row, unsigned head, unsigned sequence, unsigned column,
+                   unsigned warpgroup);
+PIPELINK_EXPORT_TENSOR(o, .element = "f32", .tile = {64, 64}, .layout = "wgmma_accumulator(64,64)",
+                       .via = "epilogue", .parameter = 0);
+
+constexpr unsigned kEnd = ~0u;
+constexpr float kLog2e = 1.4426950408889634f;
+constexpr std::uint32_t kHalfBytes = tile * 128;  // 64 columns of a stage
+
+/// Descriptor of an operand in 128-byte swizzled rows, eight of which are 1024 bytes. `halves` are so many
+/// bytes apart, for an operand whose rows are along the products' depth; else unused.
+static __device__ __forceinline__ std::uint64_t descriptor(std::uint32_t address, std::uint32_t halves) {
+  return (std::uint64_t{1} << 62) | (std::uint64_t{64} << 32) | (std::uint64_t{halves >> 4} << 16) |
+         ((address & 0x3ffff) >> 4);
+}
+static __device__ __forceinline__ void wgmma_fence() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+static __device__ __forceinline__ void wgmma_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+/// Waits until at most `kPending` groups are in flight.
+template <int kPending>
+static __device__ __forceinline__ void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+/// After a wait: the accumulators may be read from here on, and not before.
+template <int kCount>
+static __device__ __forceinline__ void settle(float (&acc)[kCount]) {
+#pragma unroll
+  for (float& value : acc) asm volatile("" : "+f"(value)::"memory");
+}
+
+/// s = Q·Kᵀ + (accumulate ? s : 0), 64 × 128 × 16.
+static __device__ __forceinline__ void multiply_keys(float (&s)[64], std::uint64_t q, std::uint64_t k,
+                                                     bool accumulate) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %66, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+      "%64, %65, p, 1, 1, 0, 0; }"
+      : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3]), "+f"(s[4]), "+f"(s[5]), "+f"(s[6]), "+f"(s[7]),
+        "+f"(s[8]), "+f"(s[9]), "+f"(s[10]), "+f"(s[11]), "+f"(s[12]), "+f"(s[13]), "+f"(s[14]), "+f"(s[15]),
+        "+f"(s[16]), "+f"(s[17]), "+f"(s[18]), "+f"(s[19]), "+f"(s[20]), "+f"(s[21]), "+f"(s[22]),
+        "+f"(s[23]), "+f"(s[24]), "+f"(s[25]), "+f"(s[26]), "+f"(s[27]), "+f"(s[28]), "+f"(s[29]),
+        "+f"(s[30]), "+f"(s[31]), "+f"(s[32]), "+f"(s[33]), "+f"(s[34]), "+f"(s[35]), "+f"(s[36]),
+        "+f"(s[37]), "+f"(s[38]), "+f"(s[39]), "+f"(s[40]), "+f"(s[41]), "+f"(s[42]), "+f"(s[43]),
+        "+f"(s[44]), "+f"(s[45]), "+f"(s[46]), "+f"(s[47]), "+f"(s[48]), "+f"(s[49]), "+f"(s[50]),
+        "+f"(s[51]), "+f"(s[52]), "+f"(s[53]), "+f"(s[54]), "+f"(s[55]), "+f"(s[56]), "+f"(s[57]),
+        "+f"(s[58]), "+f"(s[59]), "+f"(s[60]), "+f"(s[61]), "+f"(s[62]), "+f"(s[63])
+      : "l"(q), "l"(k), "r"(static_cast<int>(accumulate)));
+}
+
+/// o += P·V, 64 × 128 × 16, with P in registers.
+static __device__ __forceinline__ void multiply_values(float (&left)[32], float (&right)[32],
+                                                       const std::uint32_t* p, std::uint64_t v) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+      "{%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
+      : "+f"(left[0]), "+f"(left[1]), "+f"(left[2]), "+f"(left[3]), "+f"(left[4]), "+f"(left[5]),
+        "+f"(left[6]), "+f"(left[7]), "+f"(left[8]), "+f"(left[9]), "+f"(left[10]), "+f"(left[11]),
+        "+f"(left[12]), "+f"(left[13]), "+f"(left[14]), "+f"(left[15]), "+f"(left[16]), "+f"(left[17]),
+        "+f"(left[18]), "+f"(left[19]), "+f"(left[20]), "+f"(left[21]), "+f"(left[22]), "+f"(left[23]),
+        "+f"(left[24]), "+f"(left[25]), "+f"(left[26]), "+f"(left[27]), "+f"(left[28]), "+f"(left[29]),
+        "+f"(left[30]), "+f"(left[31]), "+f"(right[0]), "+f"(right[1]), "+f"(right[2]), "+f"(right[3]),
+        "+f"(right[4]), "+f"(right[5]), "+f"(right[6]), "+f"(right[7]), "+f"(right[8]), "+f"(right[9]),
+        "+f"(right[10]), "+f"(right[11]), "+f"(right[12]), "+f"(right[13]), "+f"(right[14]), "+f"(right[15]),
+        "+f"(right[16]), "+f"(right[17]), "+f"(right[18]), "+f"(right[19]), "+f"(right[20]), "+f"(right[21]),
+        "+f"(right[22]), "+f"(right[23]), "+f"(right[24]), "+f"(right[25]), "+f"(right[26]), "+f"(right[27]),
+        "+f"(right[28]), "+f"(right[29]), "+f"(right[30]), "+f"(right[31])
+      : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "l"(v));
+}
+
+/// o += P·V, 64 × 64 × 16.
+static __device__ __forceinline__ void multiply_values(float (&o)[32], const std::uint32_t* p,
+                                                       std::uint64_t v) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "{%32, %33, %34, %35}, %36, 1, 1, 1, 1;"
+      : "+f"(o[0]), "+f"(o[1]), "+f"(o[2]), "+f"(o[3]), "+f"(o[4]), "+f"(o[5]), "+f"(o[6]), "+f"(o[7]),
+        "+f"(o[8]), "+f"(o[9]), "+f"(o[10]), "+f"(o[11]), "+f"(o[12]), "+f"(o[13]), "+f"(o[14]), "+f"(o[15]),
+        "+f"(o[16]), "+f"(o[17]), "+f"(o[18]), "+f"(o[19]), "+f"(o[20]), "+f"(o[21]), "+f"(o[22]),
+        "+f"(o[23]), "+f"(o[24]), "+f"(o[25]), "+f"(o[26]), "+f"(o[27]), "+f"(o[28]), "+f"(o[29]),
+        "+f"(o[30]), "+f"(o[31])
+      : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "l"(v));
+}
+
+static __device__ __forceinline__ float exp2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+static __device__ __forceinline__ std::uint32_t pack(float low, float high) {
+  std::uint32_t packed;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  return packed;
+}
+
+/// The row statistics of a thread's two rows, and what to multiply older results by.
+struct Softmax {
+  float maximum[2], sum[2], correction[2];
+
+  /// Scores to exp(scale · (score − maximum)), of which the sum is the thread's own part.
+  __device__ __forceinline__ void step(float (&s)[64], float scale_log2) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      float top = s[2 * h];
+#pragma unroll
+      for (int j = 0; j < 16; ++j) top = fmaxf(top, fmaxf(s[4 * j + 2 * h], s[4 * j + 2 * h + 1]));
+      top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
+      top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
+      top = fmaxf(top, maximum[h]);
+      const float offset = top == -INFINITY ? 0.0f : top * scale_log2;  // a row may have no key yet
+      correction[h] = exp2(maximum[h] * scale_log2 - offset);
+      maximum[h] = top;
+      float part = 0;
+#pragma unroll
+      for (int j = 0; j < 16; ++j)
+#pragma unroll
+        for (int c = 0; c < 2; ++c) {
+          float& value = s[4 * j + 2 * h + c];
+          value = exp2(__fmaf_rn(value, scale_log2, -offset));
+          part += value;
+        }
+      sum[h] = __fmaf_rn(sum[h], correction[h], part);
+    }
+  }
+  __device__ __forceinline__ void correct(float (&o)[32]) const {
+#pragma unroll
+    for (int i = 0; i < 32; ++i) o[i] *= correction[i / 2 % 2];
+  }
+};
+
+template <int kDim>
+static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread) {
+  // The same in all lanes; told so that the compiler keeps it in a uniform register.
+  const unsigned warpgroup = __shfl_sync(~0u, thread / 128, 0);
+  const bool elected = thread % 128 == 0;
+  const float scale = parameters(self).scale, scale_log2 = scale * kLog2e;
+  pipelink::RingCursor at_query, at_key, at_value, at_tile;
+
+  const auto take_tile = [&] {
+    tiles.wait(self, at_tile);
+    const int4 words = *reinterpret_cast<const int4*>(tiles.data(self, at_tile));
+    __syncwarp();
+    if (thread % 32 == 0) tiles.release(self, at_tile);
+    at_tile.advance(tiles.stages(self));
+    return words;
+  };
+  const auto my_turn = [&] {
+    if (warpgroup == 0)
+      turn0.sync(self);
+    else
+      turn1.sync(self);
+  };
+  const auto your_turn = [&] {
+    if (warpgroup == 0)
+      turn1.arrive(self);
+    else
+      turn0.arrive(self);
+  };
+
+  float s[64], o[kDim / 64][32];
+  std::uint32_t p[32];
+  Softmax softmax;
+  const auto start_scores = [&] {
+    const std::uint64_t q = descriptor(queries.address(self, at_query) + warpgroup * (64 * 128), 16);
+    const std::uint64_t k = descriptor(keys.address(self, at_key), 16);
+#pragma unroll
+    for (int i = 0; i < kDim / 16; ++i) {
+      const int step = i / 4 * (kHalfBytes >> 4) + i % 4 * 2;
+      multiply_keys(s, q + step, k + step, i != 0);
+    }
+    wgmma_commit();
+  };
+  const auto start_output = [&] {
+    const std::uint64_t v = descriptor(values.address(self, at_value), kHalfBytes);
+#pragma unroll
+    for (int i = 0; i < tile / 16; ++i) {
+      if constexpr (kDim == 128)
+        multiply_values(o[0], o[1], p + 4 * i, v + i * (16 * 128 >> 4));
+      else
+        multiply_values(o[0], p + 4 * i, v + i * (16 * 128 >> 4));
+    }
+    wgmma_commit();
+  };
+  const auto release_keys = [&](bool last) {
+    if (elected) keys.release(self, at_key);
+    at_key.advance(keys.stages(self));
+    if (!last) return;
+    if (elected) queries.release(self, at_query);
+    at_query.advance(queries.stages(self));
+  };
+  const auto release_values = [&] {
+    if (elected) values.release(self, at_value);
+    at_value.advance(values.stages(self));
+  };
+  const auto finish_scores = [&](int4 item, int4 which) {
+    const int query = item.w + static_cast<int>(warpgroup) * 64;
+    score(self, s, query, which.x, static_cast<unsigned>(item.y) & 0xffff, scale);
+    if (which.y != 0) mask(self, s, query, which.x, which.z, static_cast<unsigned>(which.y));
+    softmax.step(s, scale_log2);
+  };
+  const auto pack_scores = [&] {
+#pragma unroll
+    for (int i = 0; i < 32; ++i) p[i] = pack(s[2 * i], s[2 * i + 1]);
+  };
+
+  if (warpgroup == 1) turn0.arrive(self);
+  for (;;) {
+    const int4 item = take_tile();
+    const unsigned count = __shfl_sync(~0u, static_cast<unsigned>(item.z), 0);
+    if (count == kEnd) break;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      softmax.maximum[h] = -INFINITY;
+      softmax.sum[h] = 0;
+    }
+#pragma unroll
+    for (int i = 0; i < kDim / 2; ++i) o[i / 32][i % 32] = 0;
+    if (count != 0) {
+      int4 which = take_tile();
+      queries.wait(self, at_query);
+      keys.wait(self, at_key);
+      wgmma_fence();
+      start_scores();
+      wgmma_wait<0>();
+      settle(s);
+      release_keys(count == 1);
+      finish_scores(item, which);
+      pack_scores();
+      for (unsigned n = 1; n < count; ++n) {
+        which = take_tile();
+        keys.wait(self, at_key);
+        my_turn();
+        wgmma_fence();
+        start_scores();
+        values.wait(self, at_value);
+        wgmma_fence();
+        start_output();
+        your_turn();
+        wgmma_wait<1>();
+        settle(s);
+        release_keys(n + 1 == count);
+        finish_scores(item, which);
+        wgmma_wait<0>();
+#pragma unroll
+        for (auto& half : o) settle(half);
+        release_values();
+#pragma unroll
+        for (auto& half : o) softmax.correct(half);
+        pack_scores();
+      }
+      values.wait(self, at_value);
+      wgmma_fence();
+      start_output();
+      wgmma_wait<0>();
+#pragma unroll
+      for (auto& half : o) settle(half);
+      release_values();
+    }
+
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      softmax.maximum[h] *= scale;
+      softmax.sum[h] += __shfl_xor_sync(~0u, softmax.sum[h], 1);
+      softmax.sum[h] += __shfl_xor_sync(~0u, softmax.sum[h], 2);
+    }
+    if (joined(self) != 0) all.sync(self);
+#pragma unroll
+    for (int half = 0; half < kDim / 64; ++half)
+      epilogue(self, o[half], softmax.maximum, softmax.sum, item.x + warpgroup * 64, item.y & 0xffff,
+               static_cast<unsigned>(item.y) >> 16, 64 * half, warpgroup);
+  }
+  if (warpgroup == 0) turn0.sync(self);  // for the arrival that was left
+}
+
+PIPELINK_ROLE(compute, .warps = 8, .registers = {240, 240})(pipelink::Self self) {
+  switch (head_dim(self)) {
+    case 64:
+      return run<64>(self, compute.thread(self));
+    default:
+      return run<128>(self, compute.thread(self));
+  }
+}
+
+}  // namespace attention_core

@@ -1,0 +1,30 @@
+// The host provider: tensor maps from the caller's operands.
+#include <pipelink/provider.hpp>
+
+#include "attention_loader.h"
+
+PIPELINK_HOST_PROVIDER(attention_loader, attention_loader::Arguments, attention_loader::Parameters) {
+  const auto tile = host.fact<unsigned>("tile"), dim = host.fact<unsigned>("head_dim");
+  const attention_loader::Arguments& a = arguments;
+  if (a.sequences == 0 || a.rows == 0 || a.keys == 0)
+    host.fail("sequences, rows and keys must be at least 1");
+  if (a.kv_heads == 0 || a.heads == 0 || a.heads % a.kv_heads != 0)
+    host.fail("heads is " + std::to_string(a.heads) + ", which is not a multiple of kv_heads, " +
+              std::to_string(a.kv_heads));
+  if (a.heads > 0xffff || a.sequences > 0xffff) host.fail("there are more than 65535 heads or sequences");
+
+  const auto map = [&](const void* address, unsigned rows, unsigned heads, unsigned long long row,
+                       unsigned long long head, unsigned long long sequence) {
+    return host.tensor_map({.address = address,
+                            .rank = 5,
+                            .extent = {64, rows, dim / 64, heads, a.sequences},
+                            .stride = {row * 2, 128, head * 2, sequence * 2},
+                            .box = {64, tile, dim / 64, 1, 1},
+                            .swizzle = pipelink::Swizzle::k128B,
+                            .l2_promotion = pipelink::L2Promotion::k256B});
+  };
+  parameters.q = map(a.q, a.rows, a.heads, a.q_row, a.q_head, a.q_sequence);
+  parameters.k = map(a.k, a.keys, a.kv_heads, a.kv_row, a.kv_head, a.kv_sequence);
+  parameters.v = map(a.v, a.keys, a.kv_heads, a.kv_row, a.kv_head, a.kv_sequence);
+  parameters.group = a.heads / a.kv_heads;
+}
