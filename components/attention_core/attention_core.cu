@@ -166,28 +166,33 @@ struct Softmax {
 
   /// Scores to exp(scale · (score − maximum)), of which the sum is the thread's own part.
   __device__ __forceinline__ void step(float (&s)[64], float scale_log2) {
+    float top[2] = {s[0], s[2]};
+#pragma unroll
+    for (int j = 0; j < 16; ++j)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) top[h] = fmaxf(top[h], fmaxf(s[4 * j + 2 * h], s[4 * j + 2 * h + 1]));
+#pragma unroll
+    for (int lanes = 1; lanes <= 2; ++lanes)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) top[h] = fmaxf(top[h], __shfl_xor_sync(~0u, top[h], lanes));
+    float offset[2], part[2][2] = {};
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      float top = s[2 * h];
-#pragma unroll
-      for (int j = 0; j < 16; ++j) top = fmaxf(top, fmaxf(s[4 * j + 2 * h], s[4 * j + 2 * h + 1]));
-      top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
-      top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
-      top = fmaxf(top, maximum[h]);
-      const float offset = top == -INFINITY ? 0.0f : top * scale_log2;  // a row may have no key yet
-      correction[h] = exp2(maximum[h] * scale_log2 - offset);
-      maximum[h] = top;
-      float part = 0;
-#pragma unroll
-      for (int j = 0; j < 16; ++j)
-#pragma unroll
-        for (int c = 0; c < 2; ++c) {
-          float& value = s[4 * j + 2 * h + c];
-          value = exp2(__fmaf_rn(value, scale_log2, -offset));
-          part += value;
-        }
-      sum[h] = __fmaf_rn(sum[h], correction[h], part);
+      top[h] = fmaxf(top[h], maximum[h]);
+      offset[h] = top[h] == -INFINITY ? 0.0f : top[h] * scale_log2;  // a row may have no key yet
+      correction[h] = exp2(__fmaf_rn(maximum[h], scale_log2, -offset[h]));
+      maximum[h] = top[h];
     }
+#pragma unroll
+    for (int j = 0; j < 16; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float& value = s[4 * j + i];
+        value = exp2(__fmaf_rn(value, scale_log2, -offset[i / 2]));
+        part[i / 2][i % 2] += value;
+      }
+#pragma unroll
+    for (int h = 0; h < 2; ++h) sum[h] = __fmaf_rn(sum[h], correction[h], part[h][0] + part[h][1]);
   }
   __device__ __forceinline__ void correct(float (&o)[32]) const {
 #pragma unroll
@@ -307,6 +312,8 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
         settle(s);
         release_keys(n + 1 == count);
         finish_scores(item, which);
+        // Never; but the compiler does not know, and so it does not begin to wait before the sums are there.
+        if (softmax.sum[0] + softmax.sum[1] < 0) __trap();
         wgmma_wait<0>();
 #pragma unroll
         for (auto& half : o) settle(half);
@@ -339,7 +346,7 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
   if (warpgroup == 0) turn0.sync(self);  // for the arrival that was left
 }
 
-PIPELINK_ROLE(compute, .warps = 8, .registers = {240, 240})(pipelink::Self self) {
+PIPELINK_ROLE(compute, .warps = 8, .registers = {232, 240})(pipelink::Self self) {
   switch (head_dim(self)) {
     case 64:
       return run<64>(self, compute.thread(self));

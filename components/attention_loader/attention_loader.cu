@@ -50,7 +50,7 @@ static __device__ __forceinline__ void prefetch(const pipelink::TensorMap& map) 
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-PIPELINK_ROLE(load, .warps = 4, .registers = {24, 40})(pipelink::Self self) {
+PIPELINK_ROLE(load, .warps = 4, .registers = {24, 24})(pipelink::Self self) {
   if (load.thread(self) != 0) return;
   const Parameters& p = parameters(self);
   prefetch(p.q);
