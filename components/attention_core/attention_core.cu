@@ -52,14 +52,23 @@ PIPELINK_IMPORT(score, void, pipelink::Self self, float (&s)[64], int query, int
 /// Sets scores to −∞; only called for tiles of another kind than 0.
 PIPELINK_IMPORT(mask, void, pipelink::Self self, float (&s)[64], int query, int key, int keys, unsigned kind);
 /// Takes over 64 columns of the output, from `column` on, of 64 rows: not normalised. Of each of a thread's
-/// two rows, the maximum of score · scale and the sum of exp(score · scale − maximum); −∞ and 0 without keys.
-PIPELINK_IMPORT_IN(epilogue, "give", void, pipelink::Self self, float (&o)[32], float (&maximum)[2],
+/// two rows, the base of its exponentials, near the maximum of score · scale, and the sum of exp(score ·
+/// scale − base); −∞ and 0 without keys.
+PIPELINK_IMPORT_IN(epilogue, "give", void, pipelink::Self self, float (&o)[32], float (&base)[2],
                    float (&sum)[2], unsigned row, unsigned head, unsigned sequence, unsigned column,
                    unsigned warpgroup);
 PIPELINK_EXPORT_TENSOR(o, .element = "f32", .tile = {64, 64}, .layout = "wgmma_accumulator(64,64)",
                        .via = "epilogue", .parameter = 0);
 
+PIPELINK_STEPS(compute,
+               .loop =
+                   "wait tiles; release tiles; wait tiles; release tiles; wait queries; wait keys; "
+                   "release keys; call score; call mask; (wait tiles; release tiles; wait keys; wait values; "
+                   "release keys; call score; call mask; release values)*; release queries; wait values; "
+                   "release values; sync all; call epilogue");
+
 constexpr unsigned kEnd = ~0u;
+constexpr float kSlack = 8;  // the base of a row's exponentials may be 2^-8 of the largest
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr std::uint32_t kHalfBytes = tile * 128;  // 64 columns of a stage
 
@@ -162,9 +171,9 @@ static __device__ __forceinline__ std::uint32_t pack(float low, float high) {
 
 /// The row statistics of a thread's two rows, and what to multiply older results by.
 struct Softmax {
-  float maximum[2], sum[2], correction[2];
+  float base[2], sum[2], correction[2];
 
-  /// Scores to exp(scale · (score − maximum)), of which the sum is the thread's own part.
+  /// Scores to exp(scale · (score − base)), of which the sum is the thread's own part.
   __device__ __forceinline__ void step(float (&s)[64], float scale_log2) {
     float top[2] = {s[0], s[2]};
 #pragma unroll
@@ -178,10 +187,12 @@ struct Softmax {
     float offset[2], part[2][2] = {};
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      top[h] = fmaxf(top[h], maximum[h]);
+      top[h] = fmaxf(top[h], base[h]);
+      // Exponents up to kSlack do no harm, and results so far keep their scale.
+      if ((top[h] - base[h]) * scale_log2 <= kSlack) top[h] = base[h];
       offset[h] = top[h] == -INFINITY ? 0.0f : top[h] * scale_log2;  // a row may have no key yet
-      correction[h] = exp2(__fmaf_rn(maximum[h], scale_log2, -offset[h]));
-      maximum[h] = top[h];
+      correction[h] = exp2(__fmaf_rn(base[h], scale_log2, -offset[h]));
+      base[h] = top[h];
     }
 #pragma unroll
     for (int j = 0; j < 16; ++j)
@@ -282,7 +293,7 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
     if (count == kEnd) break;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      softmax.maximum[h] = -INFINITY;
+      softmax.base[h] = -INFINITY;
       softmax.sum[h] = 0;
     }
 #pragma unroll
@@ -318,8 +329,10 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
 #pragma unroll
         for (auto& half : o) settle(half);
         release_values();
+        if (__any_sync(~0u, softmax.correction[0] != 1.0f || softmax.correction[1] != 1.0f)) {
 #pragma unroll
-        for (auto& half : o) softmax.correct(half);
+          for (auto& half : o) softmax.correct(half);
+        }
         pack_scores();
       }
       values.wait(self, at_value);
@@ -333,14 +346,14 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
 
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      softmax.maximum[h] *= scale;
+      softmax.base[h] *= scale;
       softmax.sum[h] += __shfl_xor_sync(~0u, softmax.sum[h], 1);
       softmax.sum[h] += __shfl_xor_sync(~0u, softmax.sum[h], 2);
     }
     if (joined(self) != 0) all.sync(self);
 #pragma unroll
     for (int half = 0; half < kDim / 64; ++half)
-      epilogue(self, o[half], softmax.maximum, softmax.sum, item.x + warpgroup * 64, item.y & 0xffff,
+      epilogue(self, o[half], softmax.base, softmax.sum, item.x + warpgroup * 64, item.y & 0xffff,
                static_cast<unsigned>(item.y) >> 16, 64 * half, warpgroup);
   }
   if (warpgroup == 0) turn0.sync(self);  // for the arrival that was left

@@ -36,6 +36,12 @@ PIPELINK_IMPORT(tile_at, unsigned, pipelink::Self self, unsigned row, unsigned h
 /// Waits until the values of the block's `step`-th item may be loaded. Called for each item.
 PIPELINK_IMPORT(values_free, void, pipelink::Self self, unsigned step);
 
+PIPELINK_STEPS(
+    load, .loop =
+              "acquire tiles; arrive tiles; acquire tiles; arrive tiles; acquire queries; arrive queries; "
+              "acquire keys; arrive keys; call values_free; (acquire tiles; arrive tiles; acquire keys; "
+              "arrive keys; acquire values; arrive values)*; acquire values; arrive values");
+
 static __device__ __forceinline__ void load_rows(std::uint32_t to, const pipelink::TensorMap& map,
                                                  std::uint32_t full, unsigned row, unsigned head,
                                                  unsigned sequence) {

@@ -21,11 +21,14 @@ PIPELINK_REQUIRE(shares, "joined == 1");
 
 PIPELINK_PHASE(store);
 PIPELINK_BUFFER(stage, .bytes = "tile * head_dim * 2", .align = 1024, .live = "store");
-PIPELINK_MBARRIERS(stored, .count = 1, .arrivals = 2);
+PIPELINK_MBARRIERS(stored, .count = 1, .arrivals = 2, .first_parity = 1);
 PIPELINK_NAMED_BARRIER(warpgroup0, .threads = 128);
 PIPELINK_NAMED_BARRIER(warpgroup1, .threads = 128);
 PIPELINK_IMPORT_TENSOR(o, .element = "f32", .tile = {64, 64}, .layout = "wgmma_accumulator(64,64)",
                        .via = "epilogue", .parameter = 0);
+
+PIPELINK_STEPS(epilogue, .once = "sync warpgroup0; sync warpgroup1; arrive stored");
+PIPELINK_STEPS(values_free, .once = "wait stored");
 
 constexpr unsigned kHalfBytes = 64 * 128;  // 64 rows of 64 columns
 
@@ -81,7 +84,7 @@ PIPELINK_EXPORT_IN(epilogue, "store", void, pipelink::Self self, float (&o)[32],
 
 /// Waits until the store of the item before the block's `step`-th has read the stage.
 PIPELINK_EXPORT(values_free, void, pipelink::Self self, unsigned step) {
-  if (step != 0) stored.wait(self, 0, (step - 1) % 2);
+  stored.wait(self, 0, (step + 1) % 2);
 }
 
 }  // namespace attention_store

@@ -50,13 +50,15 @@ extern "C" __global__ void fill_normal(bf16* out, unsigned long long count, unsi
 
 /// Attention in float32, a query of a head in each block of 128 threads; grid {rows, heads · sequences}; at
 /// most kMostKeys keys. q: [sequences, rows, heads, dim]; k and v: [sequences, keys, kv_heads, dim].
+/// lse: [sequences, heads, rows], the logarithm of the sum of the exponentials.
 /// A query sees the keys first … last (of [sequences, rows] each) whose tile is one of `blocks` (bytes of
 /// [heads, tiles of rows, tiles of keys], or null). A score is capped if `cap` is not 0, and gets
 /// slopes[head] · (key − position) if there are slopes.
 extern "C" __global__ void __launch_bounds__(128)
-    reference(const bf16* q, const bf16* k, const bf16* v, float* out, int rows, int keys, int heads,
-              int kv_heads, int dim, const int* first, const int* last, const unsigned char* blocks,
-              float scale, float cap, const float* slopes, const int* positions) {
+    reference(const bf16* q, const bf16* k, const bf16* v, float* out, float* lse, int rows, int keys,
+              int heads, int kv_heads, int dim, const int* first, const int* last,
+              const unsigned char* blocks, float scale, float cap, const float* slopes,
+              const int* positions) {
   __shared__ float p[kMostKeys];
   __shared__ float query[128];
   const int row = blockIdx.x, head = blockIdx.y % heads, sequence = blockIdx.y / heads;
@@ -91,6 +93,8 @@ extern "C" __global__ void __launch_bounds__(128)
     sum += e;
   }
   sum = reduce<false>(sum);  // all of p is there after it
+  if (threadIdx.x == 0)
+    lse[static_cast<std::size_t>(blockIdx.y) * rows + row] = sum == 0 ? -INFINITY : most + logf(sum);
   if (threadIdx.x >= dim) return;
   float x = 0;
   for (int key = 0; key < keys; ++key)

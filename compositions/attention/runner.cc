@@ -89,6 +89,10 @@ constexpr bool kDocuments = requires(A a) {
   a.document_tiles;
 };
 template <class A>
+constexpr bool kLse = requires(A a) {
+  a.attention_store_lse;
+};
+template <class A>
 constexpr bool kAlibi = requires(A a) {
   a.alibi;
 };
@@ -119,6 +123,10 @@ class Check {
     if (!guard_intact(out, count)) {
       good = false;
       note += "; wrote past the end";
+    }
+    if (kLse<A> && !lse_right(count / dim())) {
+      good = false;
+      note += "; logarithms are wrong";
     }
     if (control_) {
       const std::uint64_t other = compute(*control_, count);
@@ -231,7 +239,9 @@ class Check {
 
     const std::size_t count = std::size_t{s().sequences} * s().rows * s().heads * dim();
     reference_ = device_.allocate(count * 4);
-    device_.run("reference", s().rows, s().heads * s().sequences, 128, q_, k_, v_, reference_,
+    reference_lse_ = device_.allocate(count / dim() * 4);
+    lse_ = device_.allocate(count / dim() * 4);
+    device_.run("reference", s().rows, s().heads * s().sequences, 128, q_, k_, v_, reference_, reference_lse_,
                 static_cast<int>(s().rows), static_cast<int>(s().keys), static_cast<int>(s().heads),
                 static_cast<int>(s().kv_heads), static_cast<int>(dim()), upload(first), upload(last),
                 kSparse<A> ? upload(blocks) : std::uint64_t{0}, scale(), Composition::kCap,
@@ -281,8 +291,18 @@ class Check {
     const bool other = s().other_order;
     A a{};
     a.attention_core.scale = scale();
-    a.attention_store = {reinterpret_cast<void*>(out), s().sequences, s().rows, s().heads, other ? d : h * d,
-                         other ? rows * d : d,         rows * h * d};
+    const unsigned long long out_row = other ? d : h * d, out_head = other ? rows * d : d;
+    if constexpr (kLse<A>)
+      a.attention_store_lse = {reinterpret_cast<void*>(out),
+                               reinterpret_cast<float*>(lse_),
+                               s().rows,
+                               s().heads,
+                               out_row,
+                               out_head,
+                               rows * h * d};
+    else
+      a.attention_store = {
+          reinterpret_cast<void*>(out), s().sequences, s().rows, s().heads, out_row, out_head, rows * h * d};
     if constexpr (kPaged<A>) {
       auto& l = a.attention_paged_loader;
       l.q = pointer<void>(q_), l.k = pointer<void>(k_), l.v = pointer<void>(v_);
@@ -314,6 +334,7 @@ class Check {
   std::uint64_t compute(const pipelink::Kernel& kernel, std::size_t count) {
     const std::uint64_t out = device_.allocate(count * 2 + kGuardBytes);
     device_.set(out, 0xff, count * 2 + kGuardBytes);  // NaN
+    device_.set(lse_, 0xff, count / dim() * 4);
     const pipelink::Session session = want(Composition::open(kernel, arguments(out)));
     want(session.launch(nullptr));
     try {
@@ -324,6 +345,15 @@ class Check {
     if (const std::string found = session.guard_report(); !found.empty())
       throw std::runtime_error("the guard found\n" + found);
     return out;
+  }
+
+  bool lse_right(std::size_t rows) {
+    std::vector<float> found(rows), exact(rows);
+    device_.read(found.data(), lse_, rows * 4);
+    device_.read(exact.data(), reference_lse_, rows * 4);
+    for (std::size_t i = 0; i < rows; ++i)
+      if (found[i] != exact[i] && !(std::fabs(found[i] - exact[i]) <= 1e-3f)) return false;
+    return true;
   }
 
   bool guard_intact(std::uint64_t out, std::size_t count) {
@@ -339,7 +369,7 @@ class Check {
   const pipelink::Kernel* control_;
   std::vector<unsigned> lengths_, document_first_, counts_, indices_;
   std::uint64_t q_ = 0, k_ = 0, v_ = 0, reference_ = 0, result_ = 0, lengths_device_ = 0, slopes_ = 0,
-                table_ = 0;
+                table_ = 0, lse_ = 0, reference_lse_ = 0;
   unsigned pages_ = 0, per_sequence_ = 0;
 };
 

@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+"""Times the compositions of attention against their controls and against PyTorch, in one process, alternated; writes records
+as JSON. Reads from its own folder what the target gpu_bundle puts there. Clocks are read, never set.
+
+Peers: PyTorch's SDPA with the backends cuDNN and flash, and compiled FlexAttention with its block mask built before. What a peer
+has no way to compute is left out.
+"""
+
+import argparse
+import functools
+import hashlib
+import json
+import os
+import random
+import statistics
+import struct
+import subprocess
+import sys
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+import pipelink
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OWN = ("linked", "control", "control_again")
+SANITIZERS = ("memcheck", "racecheck", "synccheck")
+TILE = 128
+
+
+def text_sha256(path):
+    """SHA-256 of the kernel's text section."""
+    data = open(path, "rb").read()
+    section_offset, = struct.unpack_from("<Q", data, 0x28)
+    entry_size, count, names_index = struct.unpack_from("<HHH", data, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQ", data, section_offset + i * entry_size) for i in range(count)]
+    names = headers[names_index][4]
+    for name, _, _, _, offset, size in headers:
+        begin = names + name
+        if data[begin : data.index(b"\0", begin)].startswith(b".text."):
+            return hashlib.sha256(data[offset : offset + size]).hexdigest()
+    sys.exit(f"benchmark: {path} has no text section")
+
+
+def query(field):
+    out = subprocess.run(["nvidia-smi", "--id=0", f"--query-gpu={field}", "--format=csv,noheader,nounits"],
+                         capture_output=True, text=True, check=False)
+    return out.stdout.strip() if out.returncode == 0 else "unknown"
+
+
+class Problem:
+    """One composition on one shape: [1, heads, keys, dim] in bfloat16, and what masks it."""
+
+    def __init__(self, composition, keys, heads, kv_heads, dim=128, window=0, density=0, documents=0, page=0):
+        self.composition, self.keys, self.heads, self.kv_heads, self.dim = composition, keys, heads, kv_heads, dim
+        self.window, self.density, self.documents, self.page = window, density, documents, page
+        self.causal = density == 0 and composition != "attention_full"
+        new = {"device": "cuda", "dtype": torch.bfloat16}
+        self.q = torch.randn(1, heads, keys, dim, **new)
+        self.k, self.v = (torch.randn(1, kv_heads, keys, dim, **new) for _ in range(2))
+        tiles = (keys + TILE - 1) // TILE
+        if density:  # so many tiles of each row, at random, the diagonal among them
+            scores = torch.rand(heads, tiles, tiles, device="cuda") + 2 * torch.eye(tiles, device="cuda")
+            live = max(1, tiles // density)
+            self.blocks = torch.zeros(heads, tiles, tiles, dtype=torch.bool, device="cuda")
+            self.blocks.scatter_(2, scores.topk(live, dim=2).indices, True)
+            self.counts = self.blocks.sum(2, dtype=torch.int32).contiguous()
+            self.indices = self.blocks.nonzero()[:, 2].to(torch.int32).reshape(heads, tiles, live).contiguous()
+        if documents:
+            cuts = torch.randperm(keys - 1, device="cuda")[: documents - 1] + 1
+            starts = torch.zeros(keys, dtype=torch.int64, device="cuda")
+            starts[cuts] = cuts
+            self.first = starts.cummax(0).values.to(torch.int32)
+        if page:
+            pages = keys // page
+            order = torch.randperm(pages, device="cuda")
+            self.table = order.to(torch.int32)
+            shape = (pages, page, kv_heads, dim)
+            self.paged_k, self.paged_v = torch.empty(shape, **new), torch.empty(shape, **new)
+            for paged, plain in ((self.paged_k, self.k), (self.paged_v, self.v)):
+                paged[order] = plain[0].transpose(0, 1).reshape(shape)
+
+    def name(self):
+        parts = [self.composition, f"b=1 s={self.keys} heads={self.heads}/{self.kv_heads} d={self.dim} bf16"]
+        if self.window:
+            parts.append(f"window={self.window}")
+        if self.density:
+            parts.append(f"density=1/{self.density}")
+        if self.documents:
+            parts.append(f"documents={self.documents}")
+        return " ".join(parts)
+
+    def mask_mod(self):
+        if self.density:
+            blocks = self.blocks
+            return lambda b, h, q, k: blocks[h, q // TILE, k // TILE]
+        if self.documents:
+            first = self.first
+            return lambda b, h, q, k: (k <= q) & (k >= first[q])
+        if self.window:
+            window = self.window
+            return lambda b, h, q, k: (k <= q) & (q - k < window)
+        return lambda b, h, q, k: k <= q
+
+    def pairs(self):
+        """Of queries and keys that meet, in one head."""
+        n = self.keys
+        if self.density:
+            return self.counts.sum().item() / self.heads * TILE * TILE
+        if self.documents:
+            return (torch.arange(n, device="cuda") - self.first + 1).sum().item()
+        if self.window:
+            w = min(self.window, n)
+            return w * (w + 1) // 2 + (n - w) * w
+        return n * (n + 1) // 2 if self.causal else n * n
+
+    def flops(self):
+        return 4 * self.pairs() * self.dim * self.heads
+
+    def open(self, kernel, out):
+        h, kh, n, d = self.heads, self.kv_heads, self.keys, self.dim
+        shape = struct.pack("<IIIIQ", 1, n, h, n, 0)
+        arguments = {
+            "attention_core": {"scale": d**-0.5},
+            "attention_store": {"out": out, "sequences": 1, "rows": n, "heads": h, "row": d, "head": n * d, "sequence": n * h * d},
+        }
+        common = {"sequences": 1, "rows": n, "heads": h, "kv_heads": kh, "q": self.q, "q_row": d, "q_head": n * d,
+                  "q_sequence": n * h * d}
+        if self.page:
+            arguments["attention_paged_loader"] = {
+                **common, "k": self.paged_k, "v": self.paged_v, "table": self.table, "table_stride": n // self.page,
+                "pages": n // self.page, "kv_slot": kh * d, "kv_head": d, "kv_page": self.page * kh * d}
+        else:
+            arguments["attention_loader"] = {**common, "k": self.k, "v": self.v, "keys": n, "kv_row": d, "kv_head": n * d,
+                                             "kv_sequence": n * kh * d}
+        if self.density:
+            arguments["sparse_tiles"] = {"shape": shape, "counts": self.counts, "indices": self.indices,
+                                         "stride": self.indices.shape[2]}
+        elif self.documents:
+            arguments["document_tiles"] = {"shape": shape, "first": self.first}
+        elif self.causal:
+            arguments["causal_tiles"] = {"shape": shape, "window": self.window}
+        else:
+            arguments["all_tiles"] = {"sequences": 1, "rows": n, "heads": h, "keys": n, "lengths": None}
+        return kernel.open(arguments)
+
+    def reference(self, head, rows):
+        """Float32, of some rows of a head."""
+        group = self.heads // self.kv_heads
+        s = self.q[0, head, rows].float() @ self.k[0, head // group].float().t() * self.dim**-0.5
+        if self.composition != "attention_full":
+            mask = self.mask_mod()
+            k = torch.arange(self.keys, device="cuda")
+            s.masked_fill_(~mask(0, head, rows[:, None], k[None, :]), float("-inf"))
+        return s.softmax(1) @ self.v[0, head // group].float()
+
+    def peers(self):
+        q, k, v, group = self.q, self.k, self.v, self.heads != self.kv_heads
+        found = {}
+        plain = not (self.window or self.density or self.documents)
+        if plain:
+            def sdpa(backend):
+                def run():
+                    with sdpa_kernel(backend):
+                        torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal, enable_gqa=group)
+                return run
+            found["cudnn"] = sdpa(SDPBackend.CUDNN_ATTENTION)
+            found["torch_flash"] = sdpa(SDPBackend.FLASH_ATTENTION)
+        if self.causal or self.density:
+            mask = create_block_mask(self.mask_mod(), 1, self.heads if self.density else None, self.keys, self.keys, device="cuda",
+                                     _compile=True)
+            flex = compiled_flex()
+            found["flex"] = lambda: flex(q, k, v, block_mask=mask, enable_gqa=group)
+        return found
+
+
+@functools.cache
+def compiled_flex():
+    return torch.compile(flex_attention, dynamic=False)
+
+
+def alternate(candidates, seconds):
+    """Times of each candidate in ms, [round] → mean of two runs, and the clock in MHz.
+
+    In its turn a candidate runs three times, of which the first is not timed. The turns of a round are in random order, but
+    those of the linked kernel and of its control are neighbours: their ratio is taken within a round, where the clock is one.
+    """
+    together = [name for name in candidates if name in OWN]
+    others = [name for name in candidates if name not in OWN]
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    for run in candidates.values():
+        run()
+    begin.record()
+    for run in candidates.values():
+        run()
+    end.record()
+    torch.cuda.synchronize()
+    rounds = min(40, max(5, int(seconds * 1e3 / (3 * begin.elapsed_time(end)))))
+    times = {name: [] for name in candidates}
+    clocks = []
+    for _ in range(rounds):
+        random.shuffle(together)
+        random.shuffle(others)
+        cut = random.randint(0, len(others))
+        events = {}
+        for name in others[:cut] + together + others[cut:]:
+            events[name] = []
+            for timed in (False, True, True):
+                begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+                begin.record()
+                candidates[name]()
+                end.record()
+                if timed:
+                    events[name].append((begin, end))
+        if len(clocks) < 3:  # while the device is busy
+            clocks.append(query("clocks.sm"))
+        torch.cuda.synchronize()
+        for name, pairs in events.items():
+            times[name].append(statistics.fmean(begin.elapsed_time(end) for begin, end in pairs))
+    clocks = [int(c) for c in clocks if c.isdigit()]
+    return times, int(statistics.median(clocks)) if clocks else 0
+
+
+def load(composition, page, suffix):
+    library = os.path.join(HERE, f"lib{'attention_paged_128' if page else 'attention_full'}.so")  # for its host providers
+    base = os.path.join(HERE, f"{composition}.sm_90a")
+    return pipelink.load(library, files=(base + suffix, base + ".launch"))
+
+
+def measure(problem, seconds, with_peers):
+    candidates, outputs = {}, {}
+    for name, suffix in (("linked", ".cubin"), ("control", ".control.cubin"), ("control_again", ".control.cubin")):
+        kernel = load(problem.composition, problem.page, suffix)
+        outputs[name] = torch.full_like(problem.q, float("nan"))
+        candidates[name] = problem.open(kernel, outputs[name]).launch
+        candidates[name]()
+        torch.cuda.synchronize()
+    rows = torch.randperm(problem.keys, device="cuda")[:512].sort().values
+    errors = []
+    for head in (0, problem.heads - 1):
+        exact = problem.reference(head, rows)
+        errors.append(((outputs["linked"][0, head, rows].float() - exact).norm() / exact.norm()).item())
+    equal = torch.equal(outputs["linked"].view(torch.int16), outputs["control"].view(torch.int16))
+
+    for name, run in (problem.peers() if with_peers else {}).items():
+        try:
+            run()
+            torch.cuda.synchronize()
+            candidates[name] = run
+        except (RuntimeError, torch._dynamo.exc.TorchDynamoException) as error:
+            print(f"{name} does not run: {str(error).splitlines()[0][:100]}", flush=True)
+    times, clock = alternate(candidates, seconds)
+    ms = {name: statistics.median(t) for name, t in times.items()}
+    peers = {name: t for name, t in ms.items() if name not in OWN}
+
+    def over_control(name):
+        return statistics.median(x / y for x, y in zip(times[name], times["control"]))
+
+    return {
+        "config": problem.name(),
+        "clock_mhz": clock,
+        "linked_ms": round(ms["linked"], 5),
+        "linked_tflops": round(problem.flops() / ms["linked"] / 1e9, 1),
+        "control_ms": round(ms["control"], 5),
+        "linked_over_control": round(over_control("linked"), 5),
+        "control_over_control": round(over_control("control_again"), 5),
+        "peers": {name: round(t, 5) for name, t in peers.items()},
+        "speedup": {name: round(t / ms["linked"], 4) for name, t in peers.items()},
+        "rel_err": max(errors),
+        "bitwise_equal_to_control": equal,
+    }
+
+
+def problems(which):
+    """Those of the set `core` or `all`, made when their turn comes."""
+    def of(composition, *shape, **options):
+        return functools.partial(Problem, composition, *shape, **options)
+
+    for keys in (2048, 8192, 32768):
+        yield of("attention_full", keys, 16, 16)
+        yield of("attention_causal", keys, 16, 16)
+    if which == "core":
+        return
+    for keys in (8192, 32768):
+        yield of("attention_full", keys, 64, 8)
+        yield of("attention_causal", keys, 64, 8)
+    for keys in (8192, 32768):
+        for window in (1024, 4096):
+            yield of("attention_window", keys, 16, 16, window=window)
+    for density in (4, 8, 16, 32):
+        yield of("attention_sparse", 32768, 16, 16, density=density)
+    yield of("attention_documents", 32768, 64, 8, documents=16)
+    for page in (128, 64, 16):
+        yield of(f"attention_paged_{page}", 32768, 16, 16, page=page)
+    yield of("attention_paged_window", 32768, 16, 16, window=4096, page=64)
+    yield of("attention_paged_sparse", 32768, 16, 16, density=8, page=128)
+    yield of("attention_causal_64", 8192, 16, 16, dim=64)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", default="all", choices=("core", "all"))
+    parser.add_argument("--only", default="", help="compositions whose name has this")
+    parser.add_argument("--seconds", type=float, default=2.0, help="of timed work per configuration, roughly")
+    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--out", default=os.environ.get("OUT", HERE), help="folder of nvidia-h200.json")
+    parser.add_argument("--sanitizers", help="JSON file: what each sanitizer said")
+    parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--toolkit", default="13.0")
+    options = parser.parse_args()
+
+    torch.manual_seed(int.from_bytes(os.urandom(4), "little"))
+    torch.zeros(1, device="cuda")  # the context that the kernels are loaded into
+    sanitizers = dict.fromkeys(SANITIZERS, "not run")
+    if options.sanitizers:
+        sanitizers.update(json.load(open(options.sanitizers)))
+    records = []
+    for make in problems(options.set):
+        if options.only not in make.args[0]:
+            continue
+        problem = make()
+        r = measure(problem, options.seconds, not options.no_peers)
+        base = os.path.join(HERE, f"{problem.composition}.sm_90a")
+        records.append({**r, "device": torch.cuda.get_device_name(), "driver": query("driver_version"), "toolkit": options.toolkit,
+                        "commit": options.commit, "text_sha256": text_sha256(base + ".cubin"),
+                        "control_text_sha256": text_sha256(base + ".control.cubin"), "sanitizers": sanitizers})
+        speedup = " ".join(f"{name} {x:.3f}" for name, x in r["speedup"].items())
+        print(f"{r['config']}: {r['linked_ms']:.4f} ms, {r['linked_tflops']:.1f} TFLOP/s, l/c {r['linked_over_control']:.4f} "
+              f"c/c {r['control_over_control']:.4f}, {r['clock_mhz']} MHz, rel. err {r['rel_err']:.2e}, "
+              f"{'equal' if r['bitwise_equal_to_control'] else 'DIFFERENT'}; times as fast as {speedup}", flush=True)
+        with open(os.path.join(options.out, "nvidia-h200.json"), "w") as file:
+            json.dump(records, file, indent=2)
+            file.write("\n")
+        del problem
+        torch.cuda.empty_cache()
+    return 0 if all(r["bitwise_equal_to_control"] and r["rel_err"] <= 5e-3 for r in records) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
