@@ -24,9 +24,10 @@ PIPELINK_RING(operands, .side = pipelink::kConsumer, .stages = {2, 8},
 /// The block's `step`-th tile: its first row and column. Returns its number of k-blocks; 0: there is no such
 /// tile.
 PIPELINK_IMPORT(tile_at, unsigned, pipelink::Self self, unsigned step, unsigned& m0, unsigned& n0);
-/// Takes over warpgroup `warpgroup`'s part of a tile: rows m0 + 64 * warpgroup and on, columns n0 and on.
+/// Takes over warpgroup `warpgroup`'s share of a tile, whose only part is `part` = 0: rows
+/// m0 + 64 * warpgroup and on, columns n0 and on.
 PIPELINK_IMPORT(epilogue, void, pipelink::Self self, float (&acc)[64], unsigned m0, unsigned n0,
-                unsigned warpgroup);
+                unsigned part, unsigned warpgroup);
 /// Called once after the last tile.
 PIPELINK_IMPORT(finish, void, pipelink::Self self);
 PIPELINK_EXPORT_TENSOR(acc, .element = "f32", .tile = {64, 128}, .space = "registers", .scope = "warpgroup",
@@ -88,7 +89,7 @@ PIPELINK_ROLE(mma, .warps = kWarps, .registers = {128, 232})(pipelink::Self self
       if (lane == 0) operands.release(self, at);
       at.advance(stages);
     }
-    epilogue(self, acc, m0, n0, warp / 4);
+    epilogue(self, acc, m0, n0, 0, warp / 4);
   }
   finish(self);
 }

@@ -11,12 +11,13 @@ struct Arguments {
   unsigned rows, columns;
 };
 
-/// What one bulk store writes: a row is 128 bytes of shared memory, swizzled.
+/// What one bulk store writes at most: a row is 128 bytes of shared memory, swizzled.
 constexpr unsigned kBoxRows = 64, kBoxColumns = 64;
 
 /// Filled by the host provider.
 struct Parameters {
   pipelink::TensorMap out;
+  pipelink::TensorMap rest;  ///< for the last part of a tile, where that has fewer columns: rows as they are
 };
 
 }  // namespace swiglu

@@ -32,10 +32,10 @@ PIPELINK_MBARRIERS(empty, .count = kTiles, .arrivals = kDrainWarps, .first_parit
 /// The block's `step`-th tile: its first row and column. Returns its number of k-blocks; 0: there is no such
 /// tile.
 PIPELINK_IMPORT(tile_at, unsigned, pipelink::Self self, unsigned step, unsigned& m0, unsigned& n0);
-/// Takes over half of warpgroup `warpgroup`'s part of a tile: rows m0 + 64 * warpgroup and on, columns n0 and
-/// on.
+/// Takes over warpgroup `warpgroup`'s share of part `part` of a tile: rows m0 + 64 * warpgroup and on,
+/// columns n0 and on.
 PIPELINK_IMPORT(epilogue, void, pipelink::Self self, float (&acc)[64], unsigned m0, unsigned n0,
-                unsigned warpgroup);
+                unsigned part, unsigned warpgroup);
 /// Called once after the last tile.
 PIPELINK_IMPORT(finish, void, pipelink::Self self);
 PIPELINK_EXPORT_TENSOR(acc, .element = "f32", .tile = {64, 128}, .space = "registers", .scope = "warpgroup",
@@ -149,7 +149,7 @@ PIPELINK_ROLE(drain, .warps = kDrainWarps, .registers = {128, 200})(pipelink::Se
         __syncwarp();
         if (threadIdx.x % 32 == 0) empty.arrive(self, tile.stage);
       }
-      epilogue(self, acc, m0, n0 + part * part_n, warpgroup);
+      epilogue(self, acc, m0, n0 + part * part_n, part, warpgroup);
     }
     tile.advance(kTiles);
   }
