@@ -36,7 +36,7 @@ class Search {
     }
     // Without a colouring yet, the first descent always ends.
     if (!best_.empty() && (stopped_ = stopped_ || allowance_.exhausted())) return;
-    allowance_.meter().steps(n_);
+    allowance_.meter().steps(8 * n_);
     int vertex = -1;
     std::size_t most_colours = 0, most_neighbours = 0;
     Bits around_vertex;

@@ -12,7 +12,7 @@
 namespace pipelink::place {
 namespace {
 
-constexpr std::uint64_t kCoreUnits = 200'000;  // for one question of the deletion
+constexpr std::uint64_t kCoreUnits = 1'600'000;  // for one question of the deletion
 constexpr std::uint64_t kZ3CoreUnits = 500'000;
 
 }  // namespace

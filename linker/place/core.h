@@ -14,7 +14,7 @@ namespace pipelink::place {
 
 /// Units for one explanation. They do not count against the limit of the search: a refusal is worth
 /// explaining even where the search used it up.
-inline constexpr std::uint64_t kExplainUnits = 4'000'000;
+inline constexpr std::uint64_t kExplainUnits = 32'000'000;
 
 /// A set of items that do not fit below `end` although all of them but any one do.
 struct Core {

@@ -8,7 +8,7 @@
 namespace pipelink::place {
 namespace {
 
-constexpr std::uint64_t kBoundUnits = 100'000;
+constexpr std::uint64_t kBoundUnits = 2'000'000;
 
 }  // namespace
 
@@ -50,7 +50,11 @@ Depths choose_depths(const Problem& problem, const Conflicts& conflicts, Meter& 
   Order hint;
   auto attempt = [&](const std::vector<int>& depths, std::uint64_t share) {
     const Items items = shared_items(problem, conflicts, depths);
-    Packed packed = pack(items, capacity / items.unit, hint, Allowance(meter, meter.limit() / share));
+    // All of them together take no more than half, since the footprint takes work, too.
+    const std::uint64_t half = meter.limit() / 2;
+    Packed packed =
+        pack(items, capacity / items.unit, hint,
+             Allowance(meter, std::min(meter.limit() / share, half - std::min(half, meter.used()))));
     if (packed.answer == Answer::kYes) {
       result.offset = std::move(packed.offset);
       hint = address_order(items, result.offset);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include "linker/place/bound.h"
 #include "linker/place/random.h"
@@ -10,49 +11,66 @@
 namespace pipelink::place {
 namespace {
 
+// What does not depend on where the items have to end.
+struct Prepared {
+  explicit Prepared(Items part) : items(std::move(part)), cuts(many_cuts(items, 96)) {
+    const std::size_t n = items.count();
+    in_cuts.resize(n);
+    for (std::size_t c = 0; c < cuts.size(); ++c)
+      for (std::size_t k = 0; k < cuts[c].members.size(); ++k)
+        in_cuts[cuts[c].members[k]].emplace_back(c, cuts[c].weight[k]);
+    neighbours.resize(n);
+    for (std::size_t i = 0; i < n; ++i)
+      items.conflict[i].for_each([&](std::size_t j) { neighbours[i].push_back(static_cast<int>(j)); });
+    for (std::size_t i = 0; i < n; ++i) {
+      load.push_back(items.size[i]);
+      for (int j : neighbours[i]) load[i] += items.size[j];
+    }
+    twin.assign(n, -1);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = i; j-- > 0;)
+        if (items.size[i] == items.size[j] && items.align[i] == items.align[j] &&
+            items.group[i] == items.group[j]) {
+          twin[i] = static_cast<int>(j);
+          break;
+        }
+  }
+
+  Items items;
+  std::vector<Cut> cuts;
+  std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> in_cuts;
+  std::vector<std::vector<int>> neighbours;
+  std::vector<std::int64_t> load;  // bytes of an item and of all that conflict with it
+  std::vector<int> twin;           // the one before among interchangeable items
+};
+
 // If there is a placement, there is one of least sum of offsets, and in it every item lies on the highest end
 // of the conflicting items below it. The search places items in order of (offset, index) and leaves out what
 // cannot be such a placement: an item that could have been put wholly below the next offset must not be left
 // for later.
 class Search {
  public:
-  Search(const Items& items, std::int64_t end, Preference preference, std::uint64_t seed,
+  Search(const Prepared& prepared, std::int64_t end, Preference preference, std::uint64_t seed,
          Allowance& allowance)
-      : items_(items),
+      : items_(prepared.items),
         end_(end),
         allowance_(allowance),
-        n_(items.count()),
+        n_(items_.count()),
         preference_(preference),
-        random_(seed) {
-    allowance_.meter().units(n_ * n_);  // for the cuts
+        random_(seed),
+        cuts_(prepared.cuts),
+        in_cuts_(prepared.in_cuts),
+        neighbours_(prepared.neighbours),
+        load_(prepared.load),
+        twin_(prepared.twin) {
     offset_.assign(n_, -1);
     earliest_.assign(n_, 0);
-    for (Cut& cut : many_cuts(items_, 96)) {
+    for (const Cut& cut : cuts_) {
       std::int64_t total = 0;
       for (std::int64_t w : cut.weight) total += w;
       left_.push_back(total);
-      cuts_.push_back(std::move(cut));
     }
     top_.assign(cuts_.size(), 0);
-    in_cuts_.resize(n_);
-    for (std::size_t c = 0; c < cuts_.size(); ++c)
-      for (std::size_t k = 0; k < cuts_[c].members.size(); ++k)
-        in_cuts_[cuts_[c].members[k]].emplace_back(c, cuts_[c].weight[k]);
-    neighbours_.resize(n_);
-    for (std::size_t i = 0; i < n_; ++i)
-      items_.conflict[i].for_each([&](std::size_t j) { neighbours_[i].push_back(static_cast<int>(j)); });
-    for (std::size_t i = 0; i < n_; ++i) {
-      load_.push_back(items_.size[i]);
-      for (int j : neighbours_[i]) load_[i] += items_.size[j];
-    }
-    twin_.assign(n_, -1);
-    for (std::size_t i = 0; i < n_; ++i)
-      for (std::size_t j = i; j-- > 0;)
-        if (items_.size[i] == items_.size[j] && items_.align[i] == items_.align[j] &&
-            items_.group[i] == items_.group[j]) {
-          twin_[i] = static_cast<int>(j);
-          break;
-        }
   }
 
   Answer run(Offsets& found) {
@@ -200,7 +218,7 @@ class Search {
   };
   static constexpr std::size_t kMostMemo = 250'000;
 
-  const Items items_;
+  const Items& items_;
   const std::int64_t end_;
   Allowance& allowance_;
   const std::size_t n_;
@@ -208,14 +226,14 @@ class Search {
   Random random_;
   Offsets offset_;                      // −1: not placed
   std::vector<std::int64_t> earliest_;  // aligned end of the conflicting items placed so far
-  std::vector<Cut> cuts_;
+  const std::vector<Cut>& cuts_;
   std::vector<std::int64_t> left_;  // weight of a cut's members that are not placed
   std::vector<std::int64_t> top_;   // highest end of a cut's members that are placed
-  std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> in_cuts_;
+  const std::vector<std::vector<std::pair<std::size_t, std::int64_t>>>& in_cuts_;
   std::vector<std::pair<std::int64_t, std::int64_t>> heads_;
-  std::vector<std::vector<int>> neighbours_;
-  std::vector<std::int64_t> load_;  // bytes of an item and of all that conflict with it
-  std::vector<int> twin_;           // the one before among interchangeable items
+  const std::vector<std::vector<int>>& neighbours_;
+  const std::vector<std::int64_t>& load_;
+  const std::vector<int>& twin_;
   std::unordered_set<std::pair<std::uint64_t, std::uint64_t>, Hash> memo_;
   bool stopped_ = false;
 };
@@ -271,37 +289,55 @@ std::vector<std::vector<int>> components(const Items& items, Bits among) {
 
 }  // namespace
 
-Answer fits_exactly(const Items& items, std::int64_t end, Offsets& found, Allowance allowance,
-                    Preference preference, std::uint64_t seed) {
+struct Exact::Part {
+  std::vector<int> members;
+  Prepared prepared;
+};
+
+Exact::Exact(const Items& items, std::int64_t end, Meter& meter) : items_(items), end_(end) {
   const std::size_t n = items.count();
   Bits left(n);
   for (std::size_t i = 0; i < n; ++i) left.set(i);
-  std::vector<std::size_t> set_aside;
   for (bool more = true; more;) {
     more = false;
     for (std::size_t i = 0; i < n; ++i)
       if (left.test(i) && always_fits(items, i, end, left)) {
         left.reset(i);
-        set_aside.push_back(i);
+        set_aside_.push_back(i);
         more = true;
       }
-    allowance.meter().steps(n * n + 1);
+    meter.steps(n * n + 1);
   }
-  Offsets offset(n, -1);
+  for (std::vector<int>& part : components(items, left)) {
+    Prepared prepared(subset(items, part));
+    meter.units(part.size() * part.size());
+    parts_.push_back({std::move(part), std::move(prepared)});
+  }
+}
+
+Exact::~Exact() = default;
+
+Answer Exact::fits(Offsets& found, Allowance allowance, Preference preference, std::uint64_t seed) const {
+  Offsets offset(items_.count(), -1);
   bool unknown = false;
-  for (const std::vector<int>& part : components(items, left)) {
+  for (const Part& part : parts_) {
     Offsets placed;
-    const Answer answer = Search(subset(items, part), end, preference, seed, allowance).run(placed);
+    const Answer answer = Search(part.prepared, end_, preference, seed, allowance).run(placed);
     if (answer == Answer::kNo) return Answer::kNo;
     unknown = unknown || answer == Answer::kUnknown;
     if (answer == Answer::kYes)
-      for (std::size_t k = 0; k < part.size(); ++k) offset[part[k]] = placed[k];
+      for (std::size_t k = 0; k < part.members.size(); ++k) offset[part.members[k]] = placed[k];
   }
   if (unknown) return Answer::kUnknown;
-  for (std::size_t k = set_aside.size(); k-- > 0;)
-    offset[set_aside[k]] = lowest_free(items, set_aside[k], offset);
+  for (std::size_t k = set_aside_.size(); k-- > 0;)
+    offset[set_aside_[k]] = lowest_free(items_, set_aside_[k], offset);
   found = std::move(offset);
   return Answer::kYes;
+}
+
+Answer fits_exactly(const Items& items, std::int64_t end, Offsets& found, Allowance allowance,
+                    Preference preference, std::uint64_t seed) {
+  return Exact(items, end, allowance.meter()).fits(found, allowance, preference, seed);
 }
 
 }  // namespace pipelink::place

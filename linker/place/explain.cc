@@ -34,7 +34,7 @@ Explanation why_not_deeper(const Problem& given, const Solution& solution, std::
     if (step.depth <= solution.rings[step.ring].depth) depths[step.ring] = step.depth;
   }
   depths[ring] = depth + 1;
-  Meter meter(kDefaultLimit / 8);
+  Meter meter(kDefaultLimit);
   const Conflicts shared = conflicts(Lifetimes(problem), problem.buffers);
   const Items items = shared_items(problem, shared, depths);
   const std::int64_t capacity = shared_capacity(problem.target);
@@ -103,7 +103,7 @@ Explanation why_not_larger(const Problem& given, const Solution& solution, std::
                    [](const LabelledFact& a, const LabelledFact& b) { return a.owner < b.owner; });
   Problem more = problem;
   more.roles[index].min_registers = at->registers + 8;
-  Meter meter(kDefaultLimit / 8);
+  Meter meter(kDefaultLimit);
   const WarpPlan plan = place_roles(more, meter);
   const std::string have = fmt::format("the budgets {} = {} use the pool of {} x {} = {} but for {}", budgets,
                                        sum, groups, solution.entry_registers, pool, pool - sum);

@@ -425,7 +425,7 @@ Filling least_waste(const std::vector<std::int64_t>& heads, const std::vector<st
     if (!filler.heads().empty()) result.open = filler.heads().front();
     return result;
   }
-  result.waste = filler.bound();
+  result.waste = std::max(filler.bound(), taste.waste);
   std::vector<std::vector<std::size_t>> patterns;
   for (;; ++result.waste) {
     Allowance glance(allowance.meter(), allowance.left() / 8);

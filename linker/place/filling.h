@@ -22,6 +22,7 @@ struct Filling {
 /// Which fillings are preferred among those of equal waste.
 struct Taste {
   std::uint64_t seed = 0;                       ///< another seed, another filling; 0 stands for no taste
+  std::int64_t waste = 0;                       ///< no placement is known to waste less
   std::vector<std::vector<std::int64_t>> harm;  ///< [head][filler]: of putting the filler behind the head
 };
 

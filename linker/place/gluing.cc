@@ -1,7 +1,6 @@
 #include "linker/place/gluing.h"
 
 #include <algorithm>
-#include <set>
 
 #include "linker/place/clique.h"
 #include "linker/place/filling.h"
@@ -12,14 +11,6 @@ namespace {
 constexpr std::uint64_t kFillingUnits = 500'000;  // for the holes of one alignment
 constexpr std::uint64_t kGlanceUnits = 2'000;     // for a heavy clique
 constexpr std::int64_t kTight = 1024;             // room below this part of the footprint is as good as none
-
-// The levels of alignment above 1 of some items.
-std::set<std::int64_t> levels(const Items& items, const std::vector<int>& members) {
-  std::set<std::int64_t> result;
-  for (int i : members)
-    if (items.align[i] > 1) result.insert(items.align[i]);
-  return result;
-}
 
 Allowance filling_part(Allowance& allowance) {
   return Allowance(allowance.meter(), std::min(kFillingUnits, allowance.left()));
@@ -54,8 +45,9 @@ void append(Piece& head, const Piece& filler) {
   head.conflict |= filler.conflict;
 }
 
-void fill_holes(const Outside& outside, std::int64_t level, std::uint64_t seed, std::vector<Piece>& pieces,
-                Allowance allowance) {
+// Returns whether there was a hole.
+bool fill_holes(const Outside& outside, std::int64_t level, std::uint64_t seed, std::int64_t waste,
+                std::vector<Piece>& pieces, Allowance allowance) {
   std::vector<std::size_t> heads, fillers;
   std::vector<std::int64_t> head_sizes, filler_sizes;
   for (std::size_t p = 0; p < pieces.size(); ++p) {
@@ -69,13 +61,14 @@ void fill_holes(const Outside& outside, std::int64_t level, std::uint64_t seed, 
   }
   Taste taste;
   taste.seed = seed;
+  taste.waste = waste;
   for (std::size_t h : heads) {
     taste.harm.emplace_back();
     for (std::size_t f : fillers) taste.harm.back().push_back(outside.harm(pieces[h], pieces[f]));
   }
   allowance.meter().steps(heads.size() * fillers.size() * outside.items.size());
   const Filling filling = least_waste(head_sizes, filler_sizes, level, allowance, taste);
-  if (!filling.found) return;
+  if (!filling.found) return true;
   for (std::size_t h = 0; h < heads.size(); ++h) {
     std::vector<std::size_t> behind;
     for (int f : filling.behind[h]) behind.push_back(fillers[f]);
@@ -93,29 +86,28 @@ void fill_holes(const Outside& outside, std::int64_t level, std::uint64_t seed, 
       head.block.size = align_up(head.block.size, level);
   }
   std::erase_if(pieces, [](const Piece& piece) { return piece.gone; });
+  return filling.open >= 0;
 }
 
 }  // namespace
 
-std::int64_t clique_bound(const Items& items, const std::vector<int>& clique, Allowance allowance) {
-  std::int64_t sum = 0, waste = 0;
-  for (int i : clique) sum += items.size[i];
-  for (std::int64_t level : levels(items, clique)) {
-    std::vector<std::int64_t> heads, fillers;
-    for (int i : clique) (items.align[i] >= level ? heads : fillers).push_back(items.size[i]);
-    waste = std::max(waste, least_waste(heads, fillers, level, filling_part(allowance)).waste);
-  }
-  return sum + waste;
-}
-
 // An item is hurt more if it is large, and if there is little room when it is live.
 Gluer::Gluer(const Items& items, const std::vector<int>& clique, Allowance allowance)
     : items_(items), clique_(clique) {
+  for (int i : clique) {
+    bound_ += items.size[i];
+    if (items.align[i] > 1) waste_.emplace(items.align[i], 0);
+  }
+  const std::int64_t weight_of_all = bound_;
+  for (auto& [level, waste] : waste_) {
+    std::vector<std::int64_t> heads, fillers;
+    for (int i : clique) (items.align[i] >= level ? heads : fillers).push_back(items.size[i]);
+    waste = least_waste(heads, fillers, level, filling_part(allowance)).waste;
+    bound_ = std::max(bound_, weight_of_all + waste);
+  }
   const std::size_t groups = items.between_groups.size();
   std::vector<std::int64_t> load(groups), fullest(groups);
-  std::int64_t end = 0;
   for (std::size_t i = 0; i < items.count(); ++i) load[items.group[i]] += items.size[i];
-  for (int i : clique) end += items.size[i];
   for (std::size_t i = 0; i < items.count(); ++i) {
     if (std::binary_search(clique.begin(), clique.end(), static_cast<int>(i))) continue;
     const std::size_t g = static_cast<std::size_t>(items.group[i]);
@@ -127,9 +119,9 @@ Gluer::Gluer(const Items& items, const std::vector<int>& clique, Allowance allow
                                     Allowance(allowance.meter(), std::min(kGlanceUnits, allowance.left())))
                         .weight;
     }
-    const std::int64_t room = std::max<std::int64_t>(0, end - fullest[g]);
+    const std::int64_t room = std::max<std::int64_t>(0, bound_ - fullest[g]);
     outside_.push_back(static_cast<int>(i));
-    hurt_by_.push_back(items.size[i] * kTight / (room + end / kTight + 1));
+    hurt_by_.push_back(items.size[i] * kTight / (room + bound_ / kTight + 1));
   }
 }
 
@@ -137,8 +129,11 @@ std::vector<Block> Gluer::glue(std::uint64_t seed, Allowance allowance) const {
   const std::vector<Block> single = single_blocks(items_);
   std::vector<Piece> pieces;
   for (int i : clique_) pieces.push_back({single[i], items_.conflict[i]});
-  for (std::int64_t level : levels(items_, clique_))
-    fill_holes({outside_, hurt_by_}, level, seed, pieces, filling_part(allowance));
+  bool whole = true;  // nothing was joined yet, so what is known of the clique's waste holds
+  for (const auto& [level, waste] : waste_)
+    whole =
+        !fill_holes({outside_, hurt_by_}, level, seed, whole ? waste : 0, pieces, filling_part(allowance)) &&
+        whole;
   std::vector<Block> blocks;
   for (Piece& piece : pieces) blocks.push_back(std::move(piece.block));
   for (int i : outside_) blocks.push_back(single[i]);

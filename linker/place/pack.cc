@@ -14,14 +14,14 @@ namespace {
 
 constexpr int kPushesToFit = 40;  // for each greedy order
 constexpr int kPushesToTighten = 100;
-constexpr std::uint64_t kBoundUnits = 100'000;     // for one bound
-constexpr std::uint64_t kSearchUnits = 1'500'000;  // for one late-acceptance search
+constexpr std::uint64_t kBoundUnits = 2'000'000;   // for one bound
+constexpr std::uint64_t kSearchUnits = 8'000'000;  // for one late-acceptance search
 constexpr std::uint64_t kProofUnits = 2'000'000;   // for one Z3 query
 
 // For one branch and bound: short attempts with every preference first, then longer ones.
-constexpr std::uint64_t kExactUnits[] = {4'000, 40'000, 150'000};
-constexpr std::uint64_t kGlueUnits = 600'000;         // for joining the members of a clique, and its bound
-constexpr std::uint64_t kWasteFreeUnits = 4'000'000;  // where no byte may stay free
+constexpr std::uint64_t kExactUnits[] = {32'000, 320'000, 1'200'000};
+constexpr std::uint64_t kGlueUnits = 1'200'000;        // for joining the members of a clique, and its bound
+constexpr std::uint64_t kWasteFreeUnits = 16'000'000;  // where no byte may stay free
 // Annealing of blocks: a short run for each of many gluings, longer ones for those that came nearest. Of
 // single items: long and cool.
 constexpr std::uint64_t kGluings = 32, kGluedRounds[] = {300, 3'000, 10'000}, kSingleRounds = 50'000;
@@ -37,9 +37,9 @@ Allowance part(Allowance& allowance, std::uint64_t units) {
   return Allowance(allowance.meter(), std::min(units, allowance.left()));
 }
 
-// Units for one question to the searches, or for tightening: about a second for a hundred items.
+// Units for one question to the searches, or for one way of tightening: half a second for a hundred items.
 std::uint64_t effort(const Items& items) {
-  return std::clamp<std::uint64_t>(60 * items.count() * items.count(), 800'000, 4'000'000);
+  return std::clamp<std::uint64_t>(600 * items.count() * items.count(), 8'000'000, 20'000'000);
 }
 
 std::uint64_t rounds_for(const Items& items) {
@@ -49,14 +49,15 @@ std::uint64_t rounds_for(const Items& items) {
 // Branch and bound with each preference, then with other seeds. Any answer but kUnknown is certain.
 Answer fits_somehow(const Items& items, std::int64_t end, Offsets& found, std::uint64_t units, int restarts,
                     Allowance allowance) {
+  const Exact exact(items, end, allowance.meter());
   for (const Preference preference : kPreferences) {
-    const Answer answer = fits_exactly(items, end, found, part(allowance, units), preference);
+    const Answer answer = exact.fits(found, part(allowance, units), preference);
     if (answer != Answer::kUnknown) return answer;
   }
   if (items.count() < kFewestForRestarts) restarts = 0;
   for (int k = 0; k < restarts && !allowance.exhausted(); ++k) {
-    const Answer answer = fits_exactly(items, end, found, part(allowance, kExactUnits[0]),
-                                       kPreferences[k % 3], 1 + static_cast<std::uint64_t>(k) / 3);
+    const Answer answer = exact.fits(found, part(allowance, kExactUnits[0]), kPreferences[k % 3],
+                                     1 + static_cast<std::uint64_t>(k) / 3);
     if (answer != Answer::kUnknown) return answer;
   }
   return Answer::kUnknown;
@@ -155,7 +156,8 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
 
   // What alignment wastes in the heaviest clique; and orders of what fills its holes best.
   const std::vector<int> clique = heavy_clique(items, part(allowance, kBoundUnits));
-  t.bound = std::max(t.bound, clique_bound(items, clique, part(allowance, kGlueUnits)));
+  const Gluer gluer(items, clique, part(allowance, kGlueUnits));
+  t.bound = std::max(t.bound, gluer.bound());
   if (t.footprint <= t.bound) return t;
   auto anneal = [&](const std::vector<Block>& blocks, const Annealing& annealing, Allowance within) {
     Offsets offset = t.offset;
@@ -168,7 +170,6 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
     std::vector<Block> blocks;
     std::int64_t lowest = 0;  // footprint that it led to
   };
-  const Gluer gluer(items, clique, share);
   std::vector<Gluing> gluings;
   std::uint64_t seed = 0;
   for (const std::uint64_t rounds : kGluedRounds) {

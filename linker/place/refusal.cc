@@ -14,7 +14,7 @@
 namespace pipelink::place {
 namespace {
 
-constexpr std::uint64_t kQuestionUnits = 200'000;  // for one question of a deletion or a way out
+constexpr std::uint64_t kQuestionUnits = 1'600'000;  // for one question of a deletion or a way out
 
 Diagnostic error(std::string clause, std::string title) {
   Diagnostic d;

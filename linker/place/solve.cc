@@ -110,7 +110,7 @@ class Solver {
     footprint_ = objective("footprint", 0, 0);
     if (p_.buffers.empty()) return;
     const Items items = shared_items(p_, relation, chosen.depths);
-    const Tightest t = tighten(items, chosen.offset, Allowance(meter_, meter_.limit() / 4));
+    const Tightest t = tighten(items, chosen.offset, Allowance(meter_, meter_.left()));
     for (std::size_t i = 0; i < p_.buffers.size(); ++i)
       s_.buffers.push_back({p_.buffers[i].name, t.offset[i] * items.unit, items.size[i] * items.unit});
     s_.footprint = t.footprint * items.unit;

@@ -54,7 +54,7 @@ TEST_CASE("the bound of a clique never exceeds its least footprint, and mostly i
     std::vector<int> members(items.count());
     std::iota(members.begin(), members.end(), 0);
     Meter meter(1'000'000);
-    const std::int64_t bound = clique_bound(items, members, Allowance(meter, 1'000'000));
+    const std::int64_t bound = Gluer(items, members, Allowance(meter, 1'000'000)).bound();
     const std::int64_t least = least_footprint(items);
     const std::int64_t sum = std::accumulate(items.size.begin(), items.size.end(), std::int64_t{0});
     REQUIRE(bound <= least);
