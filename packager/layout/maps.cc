@@ -170,6 +170,15 @@ Made matrices(Arguments a) {
                {.rows = a[0], .columns = a[1], .warps_down = argument(a, 2, 1), .down = true});
 }
 
+/// 8 rows of 16 bytes in memory, 16 x 8 elements of 8 bits for who stores them; below each other first.
+template <std::int64_t kMatrices>
+Made byte_matrices(Arguments a) {
+  const Fragment transposed{8, 16, {{4, 2, 0}, {8, 0, 1}}, {{2, 1, 0}, {2, 0, 8}}};
+  if (std::string fault = multiple_fault(a[0] * a[1] / 128, kMatrices, "matrices of 8 x 16"); !fault.empty())
+    return Made::fault(std::move(fault));
+  return tiled(transposed, {.rows = a[0], .columns = a[1], .warps_down = argument(a, 2, 1), .down = true});
+}
+
 /// The row of 8 elements whose address a lane gives.
 Made matrix_rows(Arguments a) {
   std::string fault = multiple_fault(a[0], 8, "rows");
@@ -197,6 +206,16 @@ Made tensor_memory(Arguments a, std::int64_t lanes, const std::vector<Step>& thr
 Made tcgen05_32x32b(Arguments a) {
   return tensor_memory(a, 32, {{32, 1, 0}}, {}, 1);
 }
+/// The second half of the threads has the second half of the columns: where that begins is the instruction's
+/// immediate.
+Made tcgen05_16x32bx2(Arguments a) {
+  const std::int64_t bits = argument(a, 3, 32);
+  if (std::string fault = bits_fault(bits, 32); !fault.empty()) return Made::fault(std::move(fault));
+  if (std::string fault = multiple_fault(a[1] * bits, 64, "bits of a lane"); !fault.empty())
+    return Made::fault(std::move(fault));
+  const std::int64_t half = a[1] * bits / 64;
+  return tensor_memory(a, 16, {{16, 1, 0}, {2, 0, half}}, {{half, 0, 1}}, 2 * half);
+}
 Made tcgen05_16x64b(Arguments a) {
   return tensor_memory(a, 16, {{2, 8, 0}, {2, 0, 1}, {8, 1, 0}}, {}, 2);
 }
@@ -221,15 +240,15 @@ Made column_major(Arguments a) {
   return checked(Mode({Mode(a[0], 1), Mode(a[1], pitch)}));
 }
 
-/// Columns in strips of `bytes`, each with all rows below each other; within a strip, 16 bytes are moved by
-/// the row modulo the strip's width in units of 16 bytes, as the hardware does with 8 rows.
+/// Columns in strips of `bytes`, each with all rows below each other; within a strip, `atom` bytes are moved
+/// by the row modulo the strip's width in atoms, as the hardware does with 8 rows, or 4 of atoms of 32 bytes.
 struct Strips {
   Mode rows, columns;
   Swizzle swizzle;
 };
 
 Result<Strips> strips(std::int64_t rows, std::int64_t columns, std::int64_t bits, std::int64_t bytes,
-                      std::int64_t swizzle) {
+                      std::int64_t swizzle, std::int64_t atom) {
   std::string fault = bits_fault(bits, 64);
   if (fault.empty() && rows < 1) fault = "no rows";
   if (fault.empty()) fault = multiple_fault(columns, bytes * 8 / bits, "elements along the contiguous side");
@@ -238,34 +257,39 @@ Result<Strips> strips(std::int64_t rows, std::int64_t columns, std::int64_t bits
   Strips out{Mode(rows, width), Mode(width, 1), {}};
   if (columns > width) out.columns = Mode({Mode(width, 1), Mode(columns / width, rows * width)});
   if (swizzle != 0)
-    out.swizzle = {std::countr_zero(static_cast<std::uint64_t>(swizzle / 16)),
-                   std::countr_zero(static_cast<std::uint64_t>(128 / bits)), 3};
+    out.swizzle = {std::countr_zero(static_cast<std::uint64_t>(swizzle / atom)),
+                   std::countr_zero(static_cast<std::uint64_t>(atom * 8 / bits)),
+                   std::countr_zero(static_cast<std::uint64_t>(128 / atom))};
   return out;
 }
 
-std::string swizzle_bytes_fault(std::int64_t bytes) {
-  if (bytes == 0 || bytes == 32 || bytes == 64 || bytes == 128) return {};
-  return fmt::format("a swizzle of {} bytes is none of 0, 32, 64, 128", bytes);
+std::string swizzle_fault(std::int64_t bytes, std::int64_t atom = 16) {
+  if (bytes != 0 && bytes != 32 && bytes != 64 && bytes != 128)
+    return fmt::format("a swizzle of {} bytes is none of 0, 32, 64, 128", bytes);
+  if (atom == 16 || (atom == 32 && bytes == 128)) return {};
+  return fmt::format("atoms of {} bytes are neither 16 nor, with a swizzle of 128 bytes, 32", atom);
 }
 
 Made tma_box(Arguments a) {
-  if (std::string fault = swizzle_bytes_fault(a[3]); !fault.empty()) return Made::fault(std::move(fault));
+  const std::int64_t atom = argument(a, 4, 16);
+  if (std::string fault = swizzle_fault(a[3], atom); !fault.empty()) return Made::fault(std::move(fault));
   if (a[3] == 0) return row_major(a.first(2));
-  const Result<Strips> s = strips(a[0], a[1], a[2], a[3], a[3]);
+  const Result<Strips> s = strips(a[0], a[1], a[2], a[3], a[3], atom);
   if (!s) return Made::fault(s.error);
   return checked(Mode({s->rows, s->columns}), s->swizzle);
 }
 
 Made k_major(Arguments a) {
-  if (std::string fault = swizzle_bytes_fault(a[3]); !fault.empty()) return Made::fault(std::move(fault));
-  const Result<Strips> s = strips(a[0], a[1], a[2], std::max<std::int64_t>(a[3], 16), a[3]);
+  if (std::string fault = swizzle_fault(a[3]); !fault.empty()) return Made::fault(std::move(fault));
+  const Result<Strips> s = strips(a[0], a[1], a[2], std::max<std::int64_t>(a[3], 16), a[3], 16);
   if (!s) return Made::fault(s.error);
   return checked(Mode({s->rows, s->columns}), s->swizzle);
 }
 
 Made mn_major(Arguments a) {
-  if (std::string fault = swizzle_bytes_fault(a[3]); !fault.empty()) return Made::fault(std::move(fault));
-  const Result<Strips> s = strips(a[1], a[0], a[2], std::max<std::int64_t>(a[3], 16), a[3]);
+  const std::int64_t atom = argument(a, 4, 16);
+  if (std::string fault = swizzle_fault(a[3], atom); !fault.empty()) return Made::fault(std::move(fault));
+  const Result<Strips> s = strips(a[1], a[0], a[2], std::max<std::int64_t>(a[3], 16), a[3], atom);
   if (!s) return Made::fault(s.error);
   return checked(Mode({s->columns, s->rows}), s->swizzle);
 }
@@ -378,11 +402,29 @@ constexpr NamedMap kMaps[] = {
      "4 matrices of 8 x 8 elements of 16 bits stored by stmatrix.x4.trans; the tile is the one in shared "
      "memory",
      "stmatrix_x4_trans(16,16)", 2, 3, bounded<matrices<4, true>>},
+    {"stmatrix_m16n8_x1", kMatrixTile, kRegisters,
+     "1 matrix of 8 rows of 16 elements of 8 bits stored by stmatrix.m16n8.x1.trans; the tile is the one in "
+     "shared "
+     "memory",
+     "stmatrix_m16n8_x1(8,16)", 2, 3, bounded<byte_matrices<1>>},
+    {"stmatrix_m16n8_x2", kMatrixTile, kRegisters,
+     "2 matrices of 8 rows of 16 elements of 8 bits stored by stmatrix.m16n8.x2.trans; the tile is the one "
+     "in shared "
+     "memory",
+     "stmatrix_m16n8_x2(16,16)", 2, 3, bounded<byte_matrices<2>>},
+    {"stmatrix_m16n8_x4", kMatrixTile, kRegisters,
+     "4 matrices of 8 rows of 16 elements of 8 bits stored by stmatrix.m16n8.x4.trans; the tile is the one "
+     "in shared "
+     "memory",
+     "stmatrix_m16n8_x4(32,16)", 2, 3, bounded<byte_matrices<4>>},
     {"matrix_rows", "rows, columns", kRegisters,
      "The row of 8 elements whose address each thread gives to ldmatrix and stmatrix", "matrix_rows(16,16)",
      2, 2, bounded<matrix_rows>},
     {"tcgen05_32x32b", kLanes, kRegisters, "Registers of tcgen05.ld and tcgen05.st .32x32b.xN",
      "tcgen05_32x32b(128,64,4)", 2, 4, bounded<tcgen05_32x32b>},
+    {"tcgen05_16x32bx2", kLanes, kRegisters,
+     "Registers of tcgen05.ld and tcgen05.st .16x32bx2.xN whose second half of columns follows the first",
+     "tcgen05_16x32bx2(16,8)", 2, 4, bounded<tcgen05_16x32bx2>},
     {"tcgen05_16x64b", kLanes, kRegisters,
      "Registers of tcgen05.ld and tcgen05.st .16x64b.xN; a warp has 32 lanes, or 16 with the shapes 16x",
      "tcgen05_16x64b(16,8)", 2, 4, bounded<tcgen05_16x64b>},
@@ -397,17 +439,20 @@ constexpr NamedMap kMaps[] = {
     {"column_major", "rows, columns, pitch = rows", kMemory,
      "Columns one after the other, `pitch` elements apart", "column_major(64,64)", 2, 3,
      bounded<column_major>},
-    {"tma_box", "rows, columns, bits, swizzle", kMemory,
-     "A box that TMA writes with a swizzle of 32, 64 or 128 bytes (0: none); wider tiles as boxes of that "
-     "width",
-     "tma_box(128,64,16,128)", 4, 4, bounded<tma_box>},
+    {"tma_box", "rows, columns, bits, swizzle, atom = 16", kMemory,
+     "A box that TMA writes with a swizzle of 32, 64 or 128 bytes (0: none), the last of atoms of 16 or 32; "
+     "wider "
+     "tiles as boxes of that width",
+     "tma_box(128,64,16,128)", 4, 5, bounded<tma_box>},
     {"wgmma_k_major", "rows, k, bits, swizzle", kMemory,
      "Operand tile of wgmma and tcgen05.mma in shared memory, contiguous along k; without swizzle in core "
      "matrices",
      "wgmma_k_major(128,64,16,128)", 4, 4, bounded<k_major>},
-    {"wgmma_mn_major", "rows, k, bits, swizzle", kMemory,
-     "Operand tile of wgmma and tcgen05.mma in shared memory, contiguous along m or n",
-     "wgmma_mn_major(128,64,16,128)", 4, 4, bounded<mn_major>},
+    {"wgmma_mn_major", "rows, k, bits, swizzle, atom = 16", kMemory,
+     "Operand tile of wgmma and tcgen05.mma in shared memory, contiguous along m or n; atoms of 32 bytes, "
+     "with a "
+     "swizzle of 128, are of tcgen05.mma alone",
+     "wgmma_mn_major(128,64,16,128)", 4, 5, bounded<mn_major>},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cute/atom/copy_traits_sm90.hpp>
 #include <cute/atom/mma_atom.hpp>
 #include <cute/atom/mma_traits_sm80.hpp>
+#include <cute/atom/mma_traits_sm100.hpp>
 #include <cute/atom/mma_traits_sm89.hpp>
 #include <cute/atom/mma_traits_sm90_gmma.hpp>
 #include <cute/tensor.hpp>
@@ -190,6 +191,9 @@ TEST_CASE("matrix copies") {
   copied("stmatrix_x1_trans(8,8)", 16, Copy_Traits<SM90_U16x2_STSM_T>::SrcLayout{});
   copied("stmatrix_x2_trans(16,8)", 16, Copy_Traits<SM90_U16x4_STSM_T>::SrcLayout{});
   copied("stmatrix_x4_trans(32,8)", 16, Copy_Traits<SM90_U16x8_STSM_T>::SrcLayout{});
+  copied("stmatrix_m16n8_x1(8,16)", 8, Copy_Traits<SM100_U8x4_STSM_T>::SrcLayout{});
+  copied("stmatrix_m16n8_x2(16,16)", 8, Copy_Traits<SM100_U8x8_STSM_T>::SrcLayout{});
+  copied("stmatrix_m16n8_x4(32,16)", 8, Copy_Traits<SM100_U8x16_STSM_T>::SrcLayout{});
   copied("matrix_rows(8,8)", 16, Copy_Traits<SM75_U32x1_LDSM_N>::SrcLayout{}, 8);
   copied("matrix_rows(16,8)", 16, Copy_Traits<SM75_U32x2_LDSM_N>::SrcLayout{}, 16);
   copied("matrix_rows(32,8)", 16, Copy_Traits<SM90_U32x4_STSM_N>::DstLayout{});
@@ -198,6 +202,8 @@ TEST_CASE("matrix copies") {
 TEST_CASE("tensor memory") {
   copied("tcgen05_32x32b(32,1)", 32, Copy_Traits<SM100_TMEM_LOAD_32dp32b1x>::DstLayout{});
   copied("tcgen05_32x32b(32,8)", 32, Copy_Traits<SM100_TMEM_LOAD_32dp32b8x>::DstLayout{});
+  copied("tcgen05_16x32bx2(16,2)", 32, Copy_Traits<SM100_TMEM_LOAD_16dp32b1x>::DstLayout{});
+  copied("tcgen05_16x32bx2(16,16)", 32, Copy_Traits<SM100_TMEM_LOAD_16dp32b8x>::DstLayout{});
   copied("tcgen05_16x64b(16,2)", 32, Copy_Traits<SM100_TMEM_LOAD_16dp64b1x>::DstLayout{});
   copied("tcgen05_16x64b(16,16)", 32, Copy_Traits<SM100_TMEM_LOAD_16dp64b8x>::DstLayout{});
   copied("tcgen05_16x128b(16,4)", 32, Copy_Traits<SM100_TMEM_LOAD_16dp128b1x>::DstLayout{});
@@ -229,6 +235,10 @@ TEST_CASE("operand tiles in shared memory") {
             tile_to_shape(GMMA::Layout_MN_SW32_Atom<half_t>{}, Shape<_64, _64>{}, Across{}));
   in_memory("wgmma_mn_major(64,64,16,0)", 2,
             tile_to_shape(GMMA::Layout_MN_INTER_Atom<half_t>{}, Shape<_64, _64>{}, Across{}));
+  in_memory("wgmma_mn_major(128,64,16,128,32)", 2,
+            tile_to_shape(UMMA::Layout_MN_SW128_32B_Atom<half_t>{}, Shape<_128, _64>{}, Across{}));
+  in_memory("wgmma_mn_major(64,64,32,128,32)", 4,
+            tile_to_shape(UMMA::Layout_MN_SW128_32B_Atom<float>{}, Shape<_64, _64>{}, Across{}));
   in_memory("tma_box(64,128,16,128)", 2,
             tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_64, _128>{}, Down{}));
 }

@@ -181,6 +181,14 @@ TEST_CASE("matrices of 8 x 8") {
     CHECK(parse_layout(instruction + "_x4(16,8)").error ==
           "column 1: " + instruction + "_x4(16,8): 2 matrices of 8 x 8 are not a multiple of 4");
   }
+  holds("stmatrix_m16n8_x1(8,16)", 32, 4, 16, [](std::int64_t t, std::int64_t v) {
+    return Place{t % 4 * 2 + v % 2, t / 4 + v / 2 * 8};
+  });
+  holds("stmatrix_m16n8_x4(16,32)", 32, 16, 32, [](std::int64_t t, std::int64_t v) {
+    return Place{v / 4 % 2 * 8 + t % 4 * 2 + v % 2, v / 8 * 16 + t / 4 + v / 2 % 2 * 8};
+  });
+  CHECK(parse_layout("stmatrix_m16n8_x2(8,16)").error ==
+        "column 1: stmatrix_m16n8_x2(8,16): 1 matrices of 8 x 16 are not a multiple of 2");
   // x4 gives what operand A wants.
   CHECK(same_function(read("ldmatrix_x4(16,16)"), read("mma_m16n8k16_a(16,16)")));
   CHECK(same_function(read("stmatrix_x2(16,8)"), read("mma_m16n8_c(16,8)")));
@@ -192,6 +200,14 @@ TEST_CASE("matrices of 8 x 8") {
 TEST_CASE("tensor memory") {
   holds("tcgen05_32x32b(128,64,4)", 128, 64, 64, [](std::int64_t t, std::int64_t v) { return Place{t, v}; });
   holds("tcgen05_32x32b(32,8,1,16)", 32, 8, 8, [](std::int64_t t, std::int64_t v) { return Place{t, v}; });
+  holds("tcgen05_16x32bx2(16,8)", 32, 4, 8, [](std::int64_t t, std::int64_t v) {
+    return Place{t % 16, t / 16 * 4 + v};
+  });
+  holds("tcgen05_16x32bx2(128,16,4,16)", 128, 16, 16, [](std::int64_t t, std::int64_t v) {
+    return Place{t / 32 * 32 + v / 8 * 16 + t % 16, t % 32 / 16 * 8 + v % 8};
+  });
+  CHECK(parse_layout("tcgen05_16x32bx2(16,3)").error ==
+        "column 1: tcgen05_16x32bx2(16,3): 96 bits of a lane are not a multiple of 64");
   holds("tcgen05_16x64b(16,8)", 32, 4, 8, [](std::int64_t t, std::int64_t v) {
     return Place{t / 4 + t % 2 * 8, t / 2 % 2 + v * 2};
   });
@@ -227,6 +243,21 @@ TEST_CASE("tiles in shared memory") {
       lies("wgmma_mn_major(" + std::to_string(columns) + ",16" + arguments, columns, 16, bytes,
            [&](std::int64_t r, std::int64_t c) { return strip(c, r, 16); });
     }
+  // Atoms of 32 bytes: four of them, moved by the row modulo 4.
+  for (const std::int64_t bits : {16, 32}) {
+    const std::int64_t bytes = bits / 8, width = 128 / bytes;
+    const std::string arguments = "," + std::to_string(bits) + ",128,32)";
+    const auto strip = [&](std::int64_t r, std::int64_t c) {
+      const std::int64_t byte = (c / width * 16 * width + r * width + c % width) * bytes;
+      return byte ^ (byte / 128 % 4 * 32);
+    };
+    lies("tma_box(16," + std::to_string(2 * width) + arguments, 16, 2 * width, bytes, strip);
+    lies("wgmma_mn_major(" + std::to_string(2 * width) + ",16" + arguments, 2 * width, 16, bytes,
+         [&](std::int64_t r, std::int64_t c) { return strip(c, r); });
+  }
+  CHECK(parse_layout("tma_box(8,32,16,64,32)").error ==
+        "column 1: tma_box(8,32,16,64,32): atoms of 32 bytes are neither 16 nor, with a swizzle of 128 "
+        "bytes, 32");
   // Core matrices of 8 rows of 16 bytes.
   lies("wgmma_k_major(16,32,16,0)", 16, 32, 2,
        [](std::int64_t r, std::int64_t c) { return c / 8 * 16 * 16 + r * 16 + c % 8 * 2; });
