@@ -9,6 +9,7 @@
 #include "linker/route/callers.h"
 #include "linker/route/endpoint.h"
 #include "packager/contract/expression.h"
+#include "packager/contract/tensor.h"
 
 namespace pipelink {
 namespace {
@@ -85,7 +86,7 @@ class Router {
     }
     out_.transfer = std::move(*planned.transfer);
     out_.rejected = std::move(planned.rejected);
-    if (!whose_threads() || !lanes() || !caller() || !constness()) return std::nullopt;
+    if (!whose_threads() || !lanes() || !caller() || !constness() || !kept()) return std::nullopt;
     return std::move(out_);
   }
 
@@ -238,6 +239,16 @@ class Router {
         fmt::format("{} may write to the tile (its parameter is {}), which {} is given after it",
                     call_name(consumer), wants_->name, call_name(last->exporter)),
         fmt::format("take the tile as const in {}, or let its BIND be the last", call_name(consumer)));
+  }
+
+  /// A copy is there for one call.
+  bool kept() {
+    const contract::TensorResolution tile =
+        contract::resolve(to_, expression_scope(composition_, bindings_, binding_.importer.instance, {}));
+    if (!tile || tile->generations == 1 || out_.transfer.kind == Kind::kInPlace) return true;
+    return refuse(fmt::format("the consumer reads a tile for {} calls, and what goes by {} is there for one",
+                              tile->generations, name_of(out_.transfer.kind)),
+                  "take the tile in the layout in which the producer has it");
   }
 
   bool refuse_role(PortRef import, const std::set<PortRef>& roles) {

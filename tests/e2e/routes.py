@@ -166,6 +166,15 @@ def refused(tools):
     take = tools.package("take", source=consumer(HALF_ROWS, const=""), variant="mutable")
     text = tools.refused("written", [give, take], "L-ROUTE")
     check("may write to the tile" in text and "as const" in text, f"a tile that is not handed back: {text}")
+    keeps = '''
+PIPELINK_BUFFER(rows, .bytes = 32768);
+PIPELINK_IMPORT(take, void, pipelink::Self self, const unsigned char* tile);
+PIPELINK_EXPORT_TENSOR(tile, .element = "f32", .tile = {64, 64}, .space = "shared", .layout = "(64,64):(64,1)", .generations = 2, .via = "take");
+PIPELINK_ROLE(hold, .warps = 4, .registers = {24, 240})(pipelink::Self self) { take(self, rows.data<unsigned char>(self)); }
+'''
+    reads = in_shared("(64,64):(1,64)").replace('.via = "take",', '.generations = 2, .via = "take",')
+    text = tools.refused("kept", [tools.package("give", source=keeps, variant="keeps"), tools.package("take", source=reads, variant="reads")], "L-ROUTE")
+    check("reads a tile for 2 calls, and what goes by store is there for one" in text, f"a copy that is read twice: {text}")
     other = 'PIPELINK_ROLE(other, .warps = 4, .registers = {24, 64})(pipelink::Self self) {}'
     give = tools.package("give", source=producer(ACCUMULATOR, more=other), variant="two_roles")
     take = tools.package("take", source=consumer(HALF_ROWS), variant="two_roles")
