@@ -22,7 +22,7 @@ PIPELINK_IMPORT_TENSOR(acc, .element = "f32", .tile = {64, 128}, .layout = LAYOU
 
 /// As in swiglu: columns alternate 8 gates and 8 ups.
 PIPELINK_EXPORT(epilogue, void, pipelink::Self self, const float (&acc)[64], unsigned m0, unsigned n0,
-                unsigned warpgroup) {
+                unsigned part, unsigned warpgroup) {
   const twin::Parameters& p = parameters(self);
   const unsigned thread = threadIdx.x % 128;
 #if RUNS  // half a row's gates of 16 columns, and their ups
