@@ -43,9 +43,10 @@ PIPELINK_RING(operands, .side = pipelink::kConsumer, .stages = {min_k_blocks, 8}
 /// The block's `step`-th tile: its first row and column. Returns its number of k-blocks; 0: there is no such
 /// tile.
 PIPELINK_IMPORT(tile_at, unsigned, pipelink::Self self, unsigned step, unsigned& m0, unsigned& n0);
-/// Takes over a part of a tile of warpgroup `warpgroup`: its rows from m0 on, columns n0 and on.
+/// Takes over warpgroup `warpgroup`'s share of part `part` of a tile: rows m0 + 64 * warpgroup and on,
+/// columns n0 and on.
 PIPELINK_IMPORT(epilogue, void, pipelink::Self self, float (&acc)[64], unsigned m0, unsigned n0,
-                unsigned warpgroup);
+                unsigned part, unsigned warpgroup);
 /// Called once after the last tile.
 PIPELINK_IMPORT(finish, void, pipelink::Self self);
 PIPELINK_EXPORT_TENSOR(acc, .element = "f32", .tile = {cute::tile_size<0>(Mma{}), cute::tile_size<1>(Mma{})},
@@ -53,7 +54,7 @@ PIPELINK_EXPORT_TENSOR(acc, .element = "f32", .tile = {cute::tile_size<0>(Mma{})
 
 PIPELINK_STEPS(mma, .loop =
                         "wait operands; (wait operands; release operands)*; release operands; "
-                        "call epilogue; call epilogue");
+                        "call epilogue x 2");
 
 PIPELINK_ROLE(mma, .warps = 4 * kWarpgroups, .registers = {232, 232})(pipelink::Self self) {
   // The same in all lanes; told so that the compiler keeps it in a uniform register.
@@ -114,7 +115,7 @@ PIPELINK_ROLE(mma, .warps = 4 * kWarpgroups, .registers = {232, 232})(pipelink::
     for (int part = 0; part < kParts; ++part) {
       auto c = part_of(part);
       cute::warpgroup_fence_operand(c);  // not to be read before the wait
-      epilogue(self, acc[part], m0, n0 + part * part_n, warpgroup);
+      epilogue(self, acc[part], m0, n0 + part * part_n, part, warpgroup);
     }
   }
   finish(self);

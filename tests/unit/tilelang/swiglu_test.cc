@@ -46,7 +46,12 @@ void read_box(const void* from, int x, int y, Stored& stored) {
     }
 }
 
-Stored call(const Tile& tile, unsigned m0, unsigned n0, unsigned warpgroup) {
+/// Of tiles of 256 columns, every other part is the second one.
+unsigned part_of(unsigned n0, unsigned tile_n) {
+  return n0 % tile_n / 128;
+}
+
+Stored call(const Tile& tile, unsigned m0, unsigned n0, unsigned part, unsigned warpgroup) {
   const auto layout = pipelink::layout::parse_layout(swiglu_tilelang::acc_port.layout);
   REQUIRE(layout);
   REQUIRE(layout->threads() == kThreads);
@@ -61,7 +66,7 @@ Stored call(const Tile& tile, unsigned m0, unsigned n0, unsigned warpgroup) {
     threadIdx.x = 256 + thread;  // wherever the warpgroup is in the block
     float acc[kValues];
     for (int v = 0; v < kValues; ++v) acc[v] = tile[static_cast<std::size_t>((*layout)(thread, v))];
-    swiglu_tilelang::epilogue(kSelf, acc, m0, n0, warpgroup);
+    swiglu_tilelang::epilogue(kSelf, acc, m0, n0, part, warpgroup);
   }
   CHECK(stores == 1);
   return stored;
@@ -80,7 +85,7 @@ TEST_CASE("what is stored is silu(gate) · up, at its place") {
         swiglu_tilelang::tile_n_of_test = static_cast<int>(tile_n);
         const Tile tile = random_tile(n0 + warpgroup);
         const unsigned m0 = 256;
-        const Stored stored = call(tile, m0, n0, warpgroup);
+        const Stored stored = call(tile, m0, n0, part_of(n0, tile_n), warpgroup);
         REQUIRE(stored.size() == 64 * 64);
         for (int row = 0; row < 64; ++row)
           for (int column = 0; column < 64; ++column) {
@@ -106,7 +111,7 @@ TEST_CASE("two warpgroups, and two calls of one, have stages of their own") {
       pipelink::tilelang::on_store = [&](const void* from, int, int) { ++places[from]; };
       threadIdx.x = 0;
       float acc[kValues] = {};
-      swiglu_tilelang::epilogue(kSelf, acc, 0, n0, warpgroup);
+      swiglu_tilelang::epilogue(kSelf, acc, 0, n0, part_of(n0, 256), warpgroup);
     }
   CHECK(places.size() == 4);  // the third call of a warpgroup has the first one's
 }
