@@ -46,7 +46,7 @@ def main():
                   f"{what} has another package of {key[0]} than the links before it")
         check(link_map["cubin"]["stack_bytes"] == 0, f"{what} has a stack")
         routes = {(r["to"], r["route"]) for r in link_map["routes"]}
-        check(routes == {("swiglu.acc", "registers")}, f"{what}: the accumulators go by {routes}")
+        check(routes <= {("swiglu.acc", "registers"), ("swiglu.acc", "registers, renamed")} and routes, f"{what}: the accumulators go by {routes}")
 
         cubin = map_file.with_name(map_file.name.replace(".map.json", ".cubin"))
         code = subprocess.run([tool, "-c", cubin], check=True, capture_output=True, text=True).stdout
