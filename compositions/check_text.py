@@ -2,8 +2,8 @@
 
 usage: check_text.py NAME LINKED.cubin CONTROL.cubin control
        check_text.py NAME LINKED.cubin CONTROL.cubin RESULTS.json
-With `control` the text sections must be equal. With a results file each record must be of today's text: exit status 77
-(a skip) names the stale ones, so that nobody takes them for this build's.
+With `control` the text sections must be equal. With a results file each record of this composition (`composition`; if it says
+none, all are) must be of today's text: exit status 77 (a skip) names the stale ones, so that nobody takes them for this build's.
 """
 import hashlib
 import json
@@ -24,7 +24,9 @@ def main():
         print(f"linked and control: the same {len(linked)} bytes")
         return
     today = hashlib.sha256(linked).hexdigest(), hashlib.sha256(control).hexdigest()
-    records = json.load(open(what, encoding="utf-8"))
+    records = [r for r in json.load(open(what, encoding="utf-8")) if r.get("composition", name) == name]
+    if not records:
+        sys.exit(f"{what} has no record of {name}")
     stale = [r["config"] for r in records if (r["text_sha256"], r["control_text_sha256"]) != today]
     if stale:
         print(f"SKIPPED: {len(stale)} of {len(records)} records are of other code: {'; '.join(stale)}")

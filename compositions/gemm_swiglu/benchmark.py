@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Times gemm_swiglu against its control and against PyTorch, in one process, alternated; writes records as JSON.
+"""Times gemm_swiglu against its control and what else computes the same, in one process, alternated; writes records as JSON.
 
-Reads from its own folder what the target gpu_bundle puts there. Clocks are read, never set.
+For each number of rows the composition is the one that tuned.json names. With --tune, times the variants that tune.py linked
+instead and writes which is best for each number of rows. Reads from its own folder and its neighbours what the target gpu_bundle
+puts there. Clocks are read, never set.
 """
 
 import argparse
@@ -23,6 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 HIDDEN, INTERMEDIATE = 5120, 25600  # Qwen3-32B
 INPUT_SETS = 3  # rotated: none is in the L2 cache when its turn comes
 OWN = ("linked", "control", "control_again")
+GEMM = "cublas_gemm_only"
 SANITIZERS = ("memcheck", "racecheck", "synccheck")
 
 
@@ -63,10 +66,11 @@ def alternate(candidates, rounds):
     """Times of each candidate in ms, [round] → mean of two runs, and the clock in MHz.
 
     In its turn a candidate runs three times, of which the first is not timed. The turns of a round are in random order, but
-    those of the linked kernel and of its control are neighbours: their ratio is taken within a round, where the clock is one.
+    those of the linked kernel, its control and the GEMM alone are neighbours: their ratios are taken within a round, where the
+    clock is one, and none of them is favoured by running after a peer that left the device cool.
     """
-    together = [name for name in candidates if name in OWN]
-    others = [name for name in candidates if name not in OWN]
+    together = [name for name in candidates if name in (*OWN, GEMM)]
+    others = [name for name in candidates if name not in together]
     for run in candidates.values():
         for i in range(INPUT_SETS):
             run(i)
@@ -97,104 +101,184 @@ def alternate(candidates, rounds):
     return times, int(statistics.median(clocks)) if clocks else 0
 
 
-def measure(m, weights, linked, control, compiled, seconds):
-    a = [torch.randn(m, HIDDEN, device="cuda", dtype=torch.bfloat16) for _ in range(INPUT_SETS)]
-    out = [torch.empty(m, INTERMEDIATE, device="cuda", dtype=torch.bfloat16) for _ in range(INPUT_SETS)]
+def library_peers(a, weights, compiled):
+    """What users run instead: name → run(i). A library that is not here is left out."""
+    m = a[0].shape[0]
     h = torch.empty(m, 2 * INTERMEDIATE, device="cuda", dtype=torch.bfloat16)
-
-    outputs = {}
-    for name, kernel in (("linked", linked), ("control", control)):
-        result = torch.full_like(out[0], float("nan"))
-        open_gemm_swiglu(kernel, a[0], weights[0], result).launch()
-        torch.cuda.synchronize()
-        outputs[name] = result
-    exact = reference(a[0], weights[0])
-    error = ((outputs["linked"].float() - exact).norm() / exact.norm()).item()
-    equal = torch.equal(outputs["linked"].view(torch.int16), outputs["control"].view(torch.int16))
-    del exact, outputs
 
     def gemm(i):
         torch.mm(a[i], weights[i].t(), out=h)
 
-    def gemm_and_swiglu(i):
+    def gemm_and_compiled(i):
         gemm(i)
         compiled(h)
 
-    def launcher(kernel):
-        sessions = [open_gemm_swiglu(kernel, a[i], weights[i], out[i]) for i in range(INPUT_SETS)]
-        return lambda i: sessions[i].launch()
+    peers = {GEMM: gemm, "cublas_compiled_swiglu": gemm_and_compiled}
+    try:
+        from liger_kernel.ops.swiglu import LigerSiLUMulFunction
+    except ImportError:
+        return peers
+    gate, up = torch.empty(2, m, INTERMEDIATE, device="cuda", dtype=torch.bfloat16)
+
+    def liger_two_gemms(i):
+        torch.mm(a[i], weights[i][:INTERMEDIATE].t(), out=gate)
+        torch.mm(a[i], weights[i][INTERMEDIATE:].t(), out=up)
+        LigerSiLUMulFunction.apply(gate, up)
+
+    def liger_halves(i):  # which copies both
+        gemm(i)
+        LigerSiLUMulFunction.apply(h[:, :INTERMEDIATE], h[:, INTERMEDIATE:])
+
+    return {**peers, "cublas_liger_two_gemms": liger_two_gemms, "cublas_liger_halves": liger_halves}
+
+
+def rounds_for(m, seconds, candidates):
+    estimate = max(0.15e-3, 0.8e-6 * m)  # seconds per run, roughly
+    return max(10, int(seconds / (estimate * 3 * candidates)))
+
+
+def new_inputs(m):
+    return [torch.randn(m, HIDDEN, device="cuda", dtype=torch.bfloat16) for _ in range(INPUT_SETS)]
+
+
+def launcher(kernel, a, weights, out):
+    sessions = [open_gemm_swiglu(kernel, a[i], weights[i], out[i]) for i in range(INPUT_SETS)]
+    return lambda i: sessions[i].launch()
+
+
+def result_of(kernel, a, w):
+    result = torch.full((a.shape[0], INTERMEDIATE), float("nan"), device="cuda", dtype=torch.bfloat16)
+    open_gemm_swiglu(kernel, a, w, result).launch()
+    torch.cuda.synchronize()
+    return result
+
+
+def relative_error(result, exact):
+    return ((result.float() - exact).norm() / exact.norm()).item()
+
+
+def measure(m, weights, linked, control, compiled, seconds):
+    a = new_inputs(m)
+    out = [torch.empty(m, INTERMEDIATE, device="cuda", dtype=torch.bfloat16) for _ in range(INPUT_SETS)]
+    outputs = {name: result_of(kernel, a[0], weights[0]) for name, kernel in (("linked", linked), ("control", control))}
+    error = relative_error(outputs["linked"], reference(a[0], weights[0]))
+    equal = torch.equal(outputs["linked"].view(torch.int16), outputs["control"].view(torch.int16))
+    del outputs
 
     candidates = {
-        "linked": launcher(linked),
-        "control": launcher(control),
-        "control_again": launcher(control),
-        "cublas_gemm_only": gemm,
-        "cublas_compiled_swiglu": gemm_and_swiglu,
+        "linked": launcher(linked, a, weights, out),
+        "control": launcher(control, a, weights, out),
+        "control_again": launcher(control, a, weights, out),
+        **library_peers(a, weights, compiled),
     }
-    estimate = max(0.15e-3, 0.8e-6 * m)  # seconds per run, roughly
-    rounds = max(10, int(seconds / (estimate * 3 * len(candidates))))
-    times, clock = alternate(candidates, rounds)
+    times, clock = alternate(candidates, rounds_for(m, seconds, len(candidates)))
     ms = {name: statistics.median(t) for name, t in times.items()}
     peers = {name: t for name, t in ms.items() if name not in OWN}
 
-    def over_control(name):
-        return statistics.median(x / y for x, y in zip(times[name], times["control"]))
+    def ratio(name, base):  # taken within a round, where the clock is one
+        return statistics.median(x / y for x, y in zip(times[name], times[base]))
 
     return {
         "config": f"m={m} n={2 * INTERMEDIATE} k={HIDDEN} bf16",
         "clock_mhz": clock,
         "linked_ms": round(ms["linked"], 5),
         "control_ms": round(ms["control"], 5),
-        "linked_over_control": round(over_control("linked"), 5),
-        "control_over_control": round(over_control("control_again"), 5),
+        "linked_over_control": round(ratio("linked", "control"), 5),
+        "control_over_control": round(ratio("control_again", "control"), 5),
         "peers": {name: round(t, 5) for name, t in peers.items()},
-        "speedup": {name: round(t / ms["linked"], 4) for name, t in peers.items()},
+        "speedup": {name: round(ratio(name, "linked"), 4) for name in peers},
         "rel_err": error,
         "bitwise_equal_to_control": equal,
     }
 
 
+def relative(times, name):
+    """The median time, were the clock that of the median round."""
+    rounds = [statistics.fmean(t) for t in zip(*times.values())]
+    return statistics.median(t / r for t, r in zip(times[name], rounds)) * statistics.median(rounds)
+
+
+def tune(folder, sizes, weights, load, seconds, out):
+    """Times the variants of variants.json for each number of rows. Of those within 0.3% of the best, the one that sets least is
+    taken."""
+    variants = json.load(open(os.path.join(folder, "variants.json"), encoding="utf-8"))
+    kernels = {v["name"]: load(os.path.join(folder, v["name"], "gemm_swiglu.sm_90a.cubin")) for v in variants}
+    best = []
+    for m in sizes:
+        a = new_inputs(m)
+        results = [torch.empty(m, INTERMEDIATE, device="cuda", dtype=torch.bfloat16) for _ in range(INPUT_SETS)]
+        exact = reference(a[0], weights[0])
+        for name, kernel in kernels.items():
+            if not relative_error(result_of(kernel, a[0], weights[0]), exact) <= 2e-3:
+                sys.exit(f"benchmark: {name} is wrong for m={m}")
+        del exact
+        # A short round of all, then a longer one of those that may be best.
+        candidates = {name: launcher(kernel, a, weights, results) for name, kernel in kernels.items()}
+        times, _ = alternate(candidates, 3)
+        quickest = sorted(candidates, key=lambda name: relative(times, name))[:6]
+        candidates = {name: candidates[name] for name in quickest}
+        times, clock = alternate(candidates, rounds_for(m, seconds, len(candidates)))
+        ms = {name: relative(times, name) for name in quickest}
+        near = [v for v in variants if v["name"] in ms and ms[v["name"]] <= 1.003 * min(ms.values())]
+        chosen = min(near, key=lambda v: (len(v["set"]), ms[v["name"]]))
+        best.append({"m": m, "composition": chosen["name"], "set": chosen["set"], "ms": round(ms[chosen["name"]], 5),
+                     "clock_mhz": clock, "others": {n: round(t, 5) for n, t in sorted(ms.items(), key=lambda x: x[1])}})
+        print(f"m={m}: {chosen['name']}; {best[-1]['others']}", flush=True)
+        with open(os.path.join(out, "tuned.json"), "w", encoding="utf-8") as file:
+            json.dump(best, file, indent=2)
+            file.write("\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--m", default="64,512,1024,2048,4096,8192", help="comma-separated")
+    parser.add_argument("--m", default="64,128,256,512,1024,2048,4096,8192,16384", help="comma-separated")
     parser.add_argument("--seconds", type=float, default=6.0, help="of timed work per size, roughly")
     parser.add_argument("--out", default=os.environ.get("OUT", HERE), help="folder of nvidia-h200.json")
     parser.add_argument("--sanitizers", help="JSON file: what each sanitizer said")
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--toolkit", default="13.0")
+    parser.add_argument("--tune", metavar="FOLDER", help="time tune.py's variants in FOLDER and write tuned.json")
     options = parser.parse_args()
+    sizes = [int(x) for x in options.m.split(",")]
 
-    base = os.path.join(HERE, "gemm_swiglu.sm_90a")
     torch.manual_seed(int.from_bytes(os.urandom(4), "little"))
     torch.zeros(1, device="cuda")  # the context that the kernels are loaded into
     library = os.path.join(HERE, "libgemm_swiglu.so")
-    linked = pipelink.load(library, files=(base + ".cubin", base + ".launch"))
-    control = pipelink.load(library, files=(base + ".control.cubin", base + ".launch"))
+
+    def load(cubin):  # a control has the placement of its linked kernel, so also its launch description
+        return pipelink.load(library, files=(cubin, cubin.removesuffix(".cubin").removesuffix(".control") + ".launch"))
+
+    weights = [torch.randn(2 * INTERMEDIATE, HIDDEN, device="cuda", dtype=torch.bfloat16) * HIDDEN**-0.5 for _ in range(INPUT_SETS)]
+    if options.tune:
+        tune(options.tune, sizes, weights, load, options.seconds, options.out)
+        return 0
+
+    best = {entry["m"]: entry["composition"] for entry in json.load(open(os.path.join(HERE, "tuned.json"), encoding="utf-8"))}
+    torch._dynamo.config.recompile_limit = len(sizes) + 1  # else the last ones would not be compiled
     compiled = torch.compile(swiglu, dynamic=False)
     sanitizers = dict.fromkeys(SANITIZERS, "not run")
     if options.sanitizers:
         sanitizers.update(json.load(open(options.sanitizers)))
-
     common = {
         "device": torch.cuda.get_device_name(),
         "driver": query("driver_version"),
         "toolkit": options.toolkit,
         "commit": options.commit,
-        "text_sha256": text_sha256(base + ".cubin"),
-        "control_text_sha256": text_sha256(base + ".control.cubin"),
         "sanitizers": sanitizers,
     }
-    weights = [torch.randn(2 * INTERMEDIATE, HIDDEN, device="cuda", dtype=torch.bfloat16) * HIDDEN**-0.5 for _ in range(INPUT_SETS)]
     records = []
-    print(f"{'m':>6} {'linked':>9} {'control':>9} {'l/c':>7} {'c/c':>7} {'gemm':>9} {'compiled':>9} {'x gemm':>7} {'x comp.':>7} "
-          f"{'MHz':>5} {'rel. err':>9} bitwise")
-    for m in (int(x) for x in options.m.split(",")):
-        r = measure(m, weights, linked, control, compiled, options.seconds)
-        records.append({**r, **common})
-        print(f"{m:6d} {r['linked_ms']:9.4f} {r['control_ms']:9.4f} {r['linked_over_control']:7.4f} {r['control_over_control']:7.4f} "
-              f"{r['peers']['cublas_gemm_only']:9.4f} {r['peers']['cublas_compiled_swiglu']:9.4f} "
-              f"{r['speedup']['cublas_gemm_only']:7.4f} {r['speedup']['cublas_compiled_swiglu']:7.4f} {r['clock_mhz']:5d} "
-              f"{r['rel_err']:9.2e} {'equal' if r['bitwise_equal_to_control'] else 'DIFFERENT'}", flush=True)
+    for m in sizes:
+        name = best.get(m, "gemm_swiglu")
+        base = os.path.join(os.path.dirname(HERE), name, f"{name}.sm_90a")
+        linked, control = base + ".cubin", base + ".control.cubin"
+        r = measure(m, weights, load(linked), load(control), compiled, options.seconds)
+        records.append({**r, "composition": name, "text_sha256": text_sha256(linked), "control_text_sha256": text_sha256(control),
+                        **common})
+        print(f"m={m} {name}: linked {r['linked_ms']:.4f} ms, over control {r['linked_over_control']:.4f} (control over itself "
+              f"{r['control_over_control']:.4f}), {r['clock_mhz']} MHz, rel. error {r['rel_err']:.2e}, "
+              f"{'equal' if r['bitwise_equal_to_control'] else 'DIFFERENT'}")
+        for peer, ms in r["peers"].items():
+            print(f"    {peer:24} {ms:9.4f} ms  {r['speedup'][peer]:.4f}", flush=True)
         with open(os.path.join(options.out, "nvidia-h200.json"), "w") as file:
             json.dump(records, file, indent=2)
             file.write("\n")

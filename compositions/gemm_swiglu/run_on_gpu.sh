@@ -1,6 +1,7 @@
 #!/bin/sh
 # On a machine with a GPU, in a composition's folder that the target gpu_bundle made: correctness, the examples, sanitizers
-# and, where there is one, the benchmark. The last line is PASS or FAIL.
+# and, where there is one, the benchmark. Neighbours named NAME_tile… are the same composition with other tiles, and examined
+# too. The last line is PASS or FAIL.
 # usage: run_on_gpu.sh [COMMIT]     Results go to $OUT, else beside this script. Exit status 1: something was wrong.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,13 +9,22 @@ out=${OUT:-$here}
 commit=${1:-unknown}
 status=0
 name=$(basename "$here")
-runner="$here/${name}_runner"
-chmod +x "$runner"
-control="$here/$name.${ARCH:-sm_90a}.control.cubin"
+all=$name
+for neighbour in "$here/../${name}"_tile*; do
+  [ -d "$neighbour" ] && all="$all $(basename "$neighbour")"
+done
+runner() { echo "$here/../$1/$1_runner"; }
+control() { echo "$here/../$1/$1.${ARCH:-sm_90a}.control.cubin"; }
 
 echo "== correctness: every element, several sizes"
-"$runner" --control "$control" || status=1
-"$runner" --control "$control" --m 1,63,129,200,1000 --hidden 1096 --intermediate 3000 || status=1
+for each in $all; do
+  chmod +x "$(runner "$each")"
+  sizes=
+  [ "$each" = "$name" ] || sizes="--m 64,128,500,1024"
+  # shellcheck disable=SC2086 # no sizes are no words
+  "$(runner "$each")" --control "$(control "$each")" $sizes || status=1
+  "$(runner "$each")" --control "$(control "$each")" --m 1,63,129,200,1000 --hidden 1096 --intermediate 3000 || status=1
+done
 
 # What a program in C++ and one in Python do: here, having nothing to run on is a failure too.
 example() { # example NAME COMMAND...
@@ -36,31 +46,46 @@ if [ -e "$here/${name}_example" ]; then
   fi
 fi
 
-# A small problem: ragged rows, several tiles per block, the ring wrapped several times.
+# A small problem: ragged rows, several tiles per block, the ring wrapped several times. All compositions at a time.
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 results="$out/sanitizers.json"
+logs=$(mktemp -d)
 printf '{' > "$results"
 separator=
 for tool in memcheck racecheck synccheck; do
   echo "== $tool"
-  log="$out/$tool.log"
+  verdict=clean
   if [ ! -x "$sanitizer" ]; then
     verdict="not run"
   else
-    timeout "${SANITIZER_SECONDS:-150}" "$sanitizer" --tool "$tool" --error-exitcode 9 "$runner" --m 500 --hidden 328 \
-      --intermediate 8192 > "$log" 2>&1
-    code=$?
-    tail -n 4 "$log"
-    if [ $code -eq 0 ] && grep -q "ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards" "$log"; then verdict=clean
-    elif [ $code -eq 124 ] || grep -q "Device not supported\|Unable to" "$log"; then verdict="not run"
-    else verdict=failed; status=1
-    fi
+    for each in $all; do
+      {
+        timeout "${SANITIZER_SECONDS:-150}" "$sanitizer" --tool "$tool" --error-exitcode 9 "$(runner "$each")" --m 500 --hidden 328 \
+          --intermediate 8192 > "$logs/$each" 2>&1
+        echo $? > "$logs/$each.status"
+      } &
+    done
+    wait
+    for each in $all; do
+      code=$(cat "$logs/$each.status")
+      echo "$each:"
+      tail -n 2 "$logs/$each"
+      if [ "$code" -eq 0 ] && grep -q "ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards" "$logs/$each"; then continue; fi
+      if [ "$code" -eq 124 ] || grep -q "Device not supported\|Unable to" "$logs/$each"; then
+        [ "$verdict" = failed ] || verdict="not run"
+      else
+        cat "$logs/$each"
+        verdict=failed
+        status=1
+      fi
+    done
   fi
   echo "$tool: $verdict"
   printf '%s"%s": "%s"' "$separator" "$tool" "$verdict" >> "$results"
   separator=', '
 done
 printf '}\n' >> "$results"
+rm -r "$logs"
 
 if [ -e "$here/benchmark.py" ]; then
   echo "== benchmark"

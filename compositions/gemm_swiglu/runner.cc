@@ -25,7 +25,7 @@ constexpr double kReferenceTolerance = 1e-4;  // of the reference against float6
 constexpr unsigned kGuardRows = 8;            // after the output; must stay as they were
 
 struct Options {
-  std::vector<unsigned> m = {64, 512, 1024, 2048, 4096, 8192};
+  std::vector<unsigned> m = {64, 128, 512, 1024, 2048, 4096, 8192, 16384};
   unsigned hidden = 5120, intermediate = 25600;
   unsigned long long seed = 0;
   std::string control;
