@@ -1,6 +1,6 @@
 #!/bin/sh
 # On a machine with a GPU, in a composition's folder that the target gpu_bundle made: correctness, the examples, sanitizers
-# and, where there is one, the benchmark. Neighbours named NAME_tile… are the same composition with other tiles, and examined
+# and, where there is one, the benchmark. Neighbours named NAME_tile… and NAME_group… are the same composition with other tiles or another order of them, and examined
 # too. The last line is PASS or FAIL.
 # usage: run_on_gpu.sh [COMMIT]     Results go to $OUT, else beside this script. Exit status 1: something was wrong.
 set -u
@@ -10,7 +10,7 @@ commit=${1:-unknown}
 status=0
 name=$(basename "$here")
 all=$name
-for neighbour in "$here/../${name}"_tile*; do
+for neighbour in "$here/../${name}"_tile* "$here/../${name}"_group*; do
   [ -d "$neighbour" ] && all="$all $(basename "$neighbour")"
 done
 runner() { echo "$here/../$1/$1_runner"; }
