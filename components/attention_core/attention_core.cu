@@ -33,7 +33,7 @@ PIPELINK_PHASE(give, .after = "attend");
 
 /// A stage of Q, K or V is 128 rows, in halves of 64 columns in 128-byte swizzled rows.
 PIPELINK_RING(queries, .side = pipelink::kConsumer, .stages = {1, 2}, .stage_bytes = "tile * head_dim * 2",
-              .full_arrivals = 1, .transaction_bytes = "tile * head_dim * 2", .empty_arrivals = 2, .tier = 1);
+              .full_arrivals = 1, .transaction_bytes = "tile * head_dim * 2", .empty_arrivals = 8, .tier = 1);
 PIPELINK_RING(keys, .side = pipelink::kConsumer, .stages = {2, 4}, .stage_bytes = "tile * head_dim * 2",
               .full_arrivals = 1, .transaction_bytes = "tile * head_dim * 2", .empty_arrivals = 2);
 PIPELINK_RING(values, .side = pipelink::kConsumer, .stages = {2, 4}, .stage_bytes = "tile * head_dim * 2",
@@ -60,12 +60,11 @@ PIPELINK_IMPORT_IN(epilogue, "give", void, pipelink::Self self, float (&o)[32], 
 PIPELINK_EXPORT_TENSOR(o, .element = "f32", .tile = {64, 64}, .layout = "wgmma_accumulator(64,64)",
                        .via = "epilogue", .parameter = 0);
 
-PIPELINK_STEPS(compute,
-               .loop =
-                   "wait tiles; release tiles; wait tiles; release tiles; wait queries; wait keys; "
-                   "release keys; call score; call mask; (wait tiles; release tiles; wait keys; wait values; "
-                   "release keys; call score; call mask; release values)*; release queries; wait values; "
-                   "release values; sync all; call epilogue");
+PIPELINK_STEPS(compute, .loop =
+                            "wait tiles; release tiles; wait tiles; release tiles; wait queries; release "
+                            "queries; wait keys; release keys; call score; call mask; (wait tiles; release "
+                            "tiles; wait keys; wait values; release keys; call score; call mask; release "
+                            "values)*; wait values; release values; sync all; call epilogue");
 
 constexpr unsigned kEnd = ~0u;
 constexpr float kSlack = 8;  // the base of a row's exponentials may be 2^-8 of the largest
@@ -96,16 +95,16 @@ static __device__ __forceinline__ void settle(float (&acc)[kCount]) {
   for (float& value : acc) asm volatile("" : "+f"(value)::"memory");
 }
 
-/// s = Q·Kᵀ + (accumulate ? s : 0), 64 × 128 × 16.
-static __device__ __forceinline__ void multiply_keys(float (&s)[64], std::uint64_t q, std::uint64_t k,
+/// s = Q·Kᵀ + (accumulate ? s : 0), 64 × 128 × 16, with Q in registers.
+static __device__ __forceinline__ void multiply_keys(float (&s)[64], const std::uint32_t* q, std::uint64_t k,
                                                      bool accumulate) {
   asm volatile(
-      "{ .reg .pred p; setp.ne.b32 p, %66, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "{ .reg .pred p; setp.ne.b32 p, %69, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
       "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
       "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "%64, %65, p, 1, 1, 0, 0; }"
+      "{%64, %65, %66, %67}, %68, p, 1, 1, 0; }"
       : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3]), "+f"(s[4]), "+f"(s[5]), "+f"(s[6]), "+f"(s[7]),
         "+f"(s[8]), "+f"(s[9]), "+f"(s[10]), "+f"(s[11]), "+f"(s[12]), "+f"(s[13]), "+f"(s[14]), "+f"(s[15]),
         "+f"(s[16]), "+f"(s[17]), "+f"(s[18]), "+f"(s[19]), "+f"(s[20]), "+f"(s[21]), "+f"(s[22]),
@@ -115,7 +114,7 @@ static __device__ __forceinline__ void multiply_keys(float (&s)[64], std::uint64
         "+f"(s[44]), "+f"(s[45]), "+f"(s[46]), "+f"(s[47]), "+f"(s[48]), "+f"(s[49]), "+f"(s[50]),
         "+f"(s[51]), "+f"(s[52]), "+f"(s[53]), "+f"(s[54]), "+f"(s[55]), "+f"(s[56]), "+f"(s[57]),
         "+f"(s[58]), "+f"(s[59]), "+f"(s[60]), "+f"(s[61]), "+f"(s[62]), "+f"(s[63])
-      : "l"(q), "l"(k), "r"(static_cast<int>(accumulate)));
+      : "r"(q[0]), "r"(q[1]), "r"(q[2]), "r"(q[3]), "l"(k), "r"(static_cast<int>(accumulate)));
 }
 
 /// o += P·V, 64 × 128 × 16, with P in registers.
@@ -241,16 +240,30 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
   };
 
   float s[64], o[kDim / 64][32];
-  std::uint32_t p[32];
+  std::uint32_t q[kDim / 4], p[32];
   Softmax softmax;
-  const auto start_scores = [&] {
-    const std::uint64_t q = descriptor(queries.address(self, at_query) + warpgroup * (64 * 128), 16);
-    const std::uint64_t k = descriptor(keys.address(self, at_key), 16);
+  const auto load_queries = [&] {
+    queries.wait(self, at_query);
+    // Lane l addresses row l%8 of matrix l/8; the matrices are {rows +0, +8} × {columns +0, +8}.
+    const unsigned lane = thread % 32, row = thread / 32 * 16 + lane % 16;
 #pragma unroll
     for (int i = 0; i < kDim / 16; ++i) {
-      const int step = i / 4 * (kHalfBytes >> 4) + i % 4 * 2;
-      multiply_keys(s, q + step, k + step, i != 0);
+      const std::uint32_t from = queries.address(self, at_query) + i / 4 * kHalfBytes + row * 128 +
+                                 ((i % 4 * 2 + lane / 16) ^ (row % 8)) * 16;
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(q[4 * i]), "=r"(q[4 * i + 1]), "=r"(q[4 * i + 2]), "=r"(q[4 * i + 3])
+                   : "r"(from)
+                   : "memory");
     }
+    __syncwarp();
+    if (lane == 0) queries.release(self, at_query);
+    at_query.advance(queries.stages(self));
+  };
+  const auto start_scores = [&] {
+    const std::uint64_t k = descriptor(keys.address(self, at_key), 16);
+#pragma unroll
+    for (int i = 0; i < kDim / 16; ++i)
+      multiply_keys(s, q + 4 * i, k + i / 4 * (kHalfBytes >> 4) + i % 4 * 2, i != 0);
     wgmma_commit();
   };
   const auto start_output = [&] {
@@ -264,12 +277,9 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
     }
     wgmma_commit();
   };
-  const auto release_keys = [&](bool last) {
+  const auto release_keys = [&] {
     if (elected) keys.release(self, at_key);
     at_key.advance(keys.stages(self));
-    if (!last) return;
-    if (elected) queries.release(self, at_query);
-    at_query.advance(queries.stages(self));
   };
   const auto release_values = [&] {
     if (elected) values.release(self, at_value);
@@ -300,13 +310,13 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
     for (int i = 0; i < kDim / 2; ++i) o[i / 32][i % 32] = 0;
     if (count != 0) {
       int4 which = take_tile();
-      queries.wait(self, at_query);
+      load_queries();
       keys.wait(self, at_key);
       wgmma_fence();
       start_scores();
       wgmma_wait<0>();
       settle(s);
-      release_keys(count == 1);
+      release_keys();
       finish_scores(item, which);
       pack_scores();
       for (unsigned n = 1; n < count; ++n) {
@@ -321,7 +331,7 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
         your_turn();
         wgmma_wait<1>();
         settle(s);
-        release_keys(n + 1 == count);
+        release_keys();
         finish_scores(item, which);
         // Never; but the compiler does not know, and so it does not begin to wait before the sums are there.
         if (softmax.sum[0] + softmax.sum[1] < 0) __trap();

@@ -11,24 +11,23 @@ namespace attention_masks {
 /// Sets the scores of row `h` to −∞ but for keys `from` to `to`.
 [[maybe_unused]] static __device__ __forceinline__ void keep(float (&s)[64], int h, int key, int from,
                                                              int to) {
-  const int own = key + static_cast<int>(threadIdx.x % 4) * 2;
-#pragma unroll
-  for (int j = 0; j < 16; ++j)
-#pragma unroll
-    for (int c = 0; c < 2; ++c) {
-      const int at = own + 8 * j + c;
-      if (at < from || at > to) s[4 * j + 2 * h + c] = -INFINITY;
-    }
-}
-
-/// The same from key 0 on.
-[[maybe_unused]] static __device__ __forceinline__ void keep_to(float (&s)[64], int h, int key, int to) {
-  const int own = key + static_cast<int>(threadIdx.x % 4) * 2;
+  const int own = key + static_cast<int>(threadIdx.x % 4) * 2;  // of the thread's first column
+  const int low = from - own, high = to - own;
 #pragma unroll
   for (int j = 0; j < 16; ++j)
 #pragma unroll
     for (int c = 0; c < 2; ++c)
-      if (own + 8 * j + c > to) s[4 * j + 2 * h + c] = -INFINITY;
+      if (low > 8 * j + c || high < 8 * j + c) s[4 * j + 2 * h + c] = -INFINITY;
+}
+
+/// The same from key 0 on.
+[[maybe_unused]] static __device__ __forceinline__ void keep_to(float (&s)[64], int h, int key, int to) {
+  const int high = to - key - static_cast<int>(threadIdx.x % 4) * 2;
+#pragma unroll
+  for (int j = 0; j < 16; ++j)
+#pragma unroll
+    for (int c = 0; c < 2; ++c)
+      if (high < 8 * j + c) s[4 * j + 2 * h + c] = -INFINITY;
 }
 
 }  // namespace attention_masks

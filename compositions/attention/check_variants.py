@@ -1,0 +1,53 @@
+"""Checks what holds in every variant of attention: one core package, its output in registers, bytes shared as meant, few
+annotations.
+
+usage: check_variants.py COMPONENTS MAP.json...     the folder of the components' sources, and the maps of the links
+"""
+import json
+import re
+import sys
+from pathlib import Path
+
+MOST_ANNOTATIONS = 20
+MOST_LINES_OF_SCORES = 40
+
+
+def check(condition, message):
+    if not condition:
+        sys.exit(message)
+
+
+def main():
+    components, maps = Path(sys.argv[1]), [json.loads(Path(p).read_text()) for p in sys.argv[2:]]
+    check(maps, "no map was given")
+    cores = set()
+    for link_map in maps:
+        name = link_map["name"]
+        cores |= {p["sha256"] for p in link_map["inputs"] if p["component"] == "attention_core"}
+        check(link_map["cubin"]["stack_bytes"] == 0, f"{name} has a stack")
+        routes = {r["route"] for r in link_map["routes"]}
+        check(routes == {"registers"}, f"{name}: the output goes by {routes}")
+        claims = {c["claim"]: c for c in link_map["placement"]["shared"]}
+        values = claims["attention_core.values"]
+        if "attention_store.stage" in claims:
+            stage = claims["attention_store.stage"]
+            check(values["offset"] <= stage["offset"] and
+                  stage["offset"] + stage["bytes"] <= values["offset"] + values["bytes"],
+                  f"{name}: the stage of the output is not within the values' ring")
+        print(f"ok: {name}")
+    check(len(cores) == 1, f"there are {len(cores)} packages of attention_core")
+
+    sources = sorted(components.glob("attention_*/*.cu"))
+    check(sources, f"there are no sources in {components}")
+    for source in sources:
+        text = source.read_text()
+        count = len(re.findall(r"^PIPELINK_[A-Z_]+\(", text, re.MULTILINE))
+        check(0 < count <= MOST_ANNOTATIONS, f"{source.name} has {count} annotations")
+        if source.parent.name == "attention_scores":
+            check(text.count("\n") < MOST_LINES_OF_SCORES, f"{source.name} has {text.count(chr(10))} lines")
+        print(f"{source.name}: {count} annotations")
+    shown = re.search(r"```cuda\n(.*?)```", Path(__file__).with_name("README.md").read_text(), re.DOTALL).group(1)
+    check(shown == (components / "attention_scores/soft_cap.cu").read_text(), "README.md shows another soft_cap.cu than there is")
+
+
+main()
