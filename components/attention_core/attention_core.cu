@@ -218,12 +218,19 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
   const float scale = parameters(self).scale, scale_log2 = scale * kLog2e;
   pipelink::RingCursor at_query, at_key, at_value, at_tile;
 
+  // A lane reads for its warp and releases what it has read.
   const auto take_tile = [&] {
     tiles.wait(self, at_tile);
-    const int4 words = *reinterpret_cast<const int4*>(tiles.data(self, at_tile));
-    __syncwarp();
-    if (thread % 32 == 0) tiles.release(self, at_tile);
+    int4 words = {};
+    if (thread % 32 == 0) {
+      words = *reinterpret_cast<const int4*>(tiles.data(self, at_tile));
+      tiles.release(self, at_tile);
+    }
     at_tile.advance(tiles.stages(self));
+    words.x = __shfl_sync(~0u, words.x, 0);
+    words.y = __shfl_sync(~0u, words.y, 0);
+    words.z = __shfl_sync(~0u, words.z, 0);
+    words.w = __shfl_sync(~0u, words.w, 0);
     return words;
   };
   const auto my_turn = [&] {
@@ -299,7 +306,7 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
   if (warpgroup == 1) turn0.arrive(self);
   for (;;) {
     const int4 item = take_tile();
-    const unsigned count = __shfl_sync(~0u, static_cast<unsigned>(item.z), 0);
+    const unsigned count = static_cast<unsigned>(item.z);
     if (count == kEnd) break;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {

@@ -172,8 +172,8 @@ class Problem:
             found["torch_flash"] = sdpa(SDPBackend.FLASH_ATTENTION)
         if self.causal or self.density:
             torch._dynamo.reset()  # else a limit on recompilation is met
-            build = functools.partial(create_block_mask, self.mask_mod(), 1, self.heads if self.density else None, self.keys,
-                                      self.keys, device="cuda", _compile=True)
+            build = functools.partial(torch.compile(create_block_mask), self.mask_mod(), 1, self.heads if self.density else None,
+                                      self.keys, self.keys, device="cuda")
             build()
             begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             begin.record()
@@ -218,7 +218,7 @@ def alternate(candidates, seconds):
         run()
     end.record()
     torch.cuda.synchronize()
-    rounds = min(40, max(5, int(seconds * 1e3 / (3 * begin.elapsed_time(end)))))
+    rounds = min(40, max(12, int(seconds * 1e3 / (3 * begin.elapsed_time(end)))))
     times = {name: [] for name in candidates}
     clocks = []
     for _ in range(rounds):
