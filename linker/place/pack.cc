@@ -14,12 +14,12 @@ namespace {
 
 constexpr int kPushesToFit = 40;  // for each greedy order
 constexpr int kPushesToTighten = 100;
-constexpr std::uint64_t kBoundUnits = 2'000'000;   // for one bound
-constexpr std::uint64_t kSearchUnits = 8'000'000;  // for one late-acceptance search
-constexpr std::uint64_t kProofUnits = 2'000'000;   // for one Z3 query
+constexpr std::uint64_t kBoundUnits = 2'000'000;    // for one bound
+constexpr std::uint64_t kSearchUnits = 20'000'000;  // for one late-acceptance search
+constexpr std::uint64_t kProofUnits = 2'000'000;    // for one Z3 query
 
 // For one branch and bound: short attempts with every preference first, then longer ones.
-constexpr std::uint64_t kExactUnits[] = {32'000, 320'000, 1'200'000};
+constexpr std::uint64_t kExactUnits[] = {100'000, 1'000'000, 4'000'000};
 constexpr std::uint64_t kGlueUnits = 1'200'000;        // for joining the members of a clique, and its bound
 constexpr std::uint64_t kWasteFreeUnits = 16'000'000;  // where no byte may stay free
 // Annealing of blocks: a short run for each of many gluings, longer ones for those that came nearest. Of
@@ -27,7 +27,8 @@ constexpr std::uint64_t kWasteFreeUnits = 16'000'000;  // where no byte may stay
 constexpr std::uint64_t kGluings = 32, kGluedRounds[] = {300, 3'000, 10'000}, kSingleRounds = 50'000;
 constexpr std::int64_t kGluedHeat = 20, kSingleHeat = 2;
 constexpr std::size_t kMostForSingles = 256;  // items: more take too long
-constexpr std::int64_t kNear = 1024;          // a gap below this part of the bound is worth more attempts
+constexpr std::int64_t kNear =
+    256;  // gluings that stay farther away than this part of the bound get no longer runs
 // Short attempts that differ by their seeds.
 constexpr int kRestartsToFit = 12;
 constexpr int kRestartsToTighten = 90;
@@ -39,7 +40,7 @@ Allowance part(Allowance& allowance, std::uint64_t units) {
 
 // Units for one question to the searches, or for one way of tightening: half a second for a hundred items.
 std::uint64_t effort(const Items& items) {
-  return std::clamp<std::uint64_t>(600 * items.count() * items.count(), 8'000'000, 20'000'000);
+  return std::clamp<std::uint64_t>(600 * items.count() * items.count(), 8'000'000, 28'000'000);
 }
 
 std::uint64_t rounds_for(const Items& items) {
@@ -165,17 +166,25 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
     take(std::move(offset));
     return lowest;
   };
+  auto ask = [&](std::int64_t end, std::uint64_t units, int restarts = 0) {
+    Offsets found;
+    const Answer answer = fits_somehow(items, end, found, units, restarts, allowance);
+    if (answer == Answer::kYes) take(std::move(found));
+    if (answer == Answer::kNo) t.bound = std::max(t.bound, end + 1);
+    return answer != Answer::kUnknown;
+  };
+  if (ask(t.bound, kExactUnits[0]) && t.footprint <= t.bound) return t;
   Allowance share = part(allowance, items.count() < kFewestForRestarts ? 0 : effort(items));
   struct Gluing {
     std::vector<Block> blocks;
-    std::int64_t lowest = 0;  // footprint that it led to
+    std::int64_t lowest = INT64_MAX;  // footprint that it led to
   };
   std::vector<Gluing> gluings;
   std::uint64_t seed = 0;
   for (const std::uint64_t rounds : kGluedRounds) {
     if (gluings.empty())
       for (std::uint64_t k = 1; k <= kGluings && !share.exhausted(); ++k)
-        gluings.push_back({gluer.glue(k, part(share, kGlueUnits)), 0});
+        gluings.push_back({gluer.glue(k, part(share, kGlueUnits))});
     else
       gluings.resize((gluings.size() + 3) / 4);
     for (Gluing& gluing : gluings) {
@@ -185,16 +194,10 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
     }
     std::stable_sort(gluings.begin(), gluings.end(),
                      [](const Gluing& a, const Gluing& b) { return a.lowest < b.lowest; });
+    if (gluings.empty() || gluings.front().lowest - t.bound > t.bound / kNear) break;
   }
 
   // Raise the bound or lower the footprint until they meet, or neither moves.
-  auto ask = [&](std::int64_t end, std::uint64_t units, int restarts = 0) {
-    Offsets found;
-    const Answer answer = fits_somehow(items, end, found, units, restarts, allowance);
-    if (answer == Answer::kYes) take(std::move(found));
-    if (answer == Answer::kNo) t.bound = std::max(t.bound, end + 1);
-    return answer != Answer::kUnknown;
-  };
   allowance = part(allowance, effort(items));
   for (const std::uint64_t units : kExactUnits) {
     ask(t.bound, units, units == kExactUnits[1] ? kRestartsToTighten : 0);
