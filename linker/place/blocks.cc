@@ -31,6 +31,7 @@ std::int64_t search_blocks(const Items& items, const std::vector<Block>& blocks,
   };
   look();
   const std::size_t n = blocks.size();
+  const std::uint64_t units = std::max<std::uint64_t>(1, allowance.left());
   std::vector<int> over, chain;
   for (std::uint64_t round = 0; round < rounds && lowest > target && !allowance.exhausted() && n > 1;
        ++round) {
@@ -52,8 +53,10 @@ std::int64_t search_blocks(const Items& items, const std::vector<Block>& blocks,
       }
     }
     if (from == to) continue;
-    // Cools down by a factor of 64, each halving evenly.
-    const std::uint64_t time = 6 * 1024 * round / rounds;
+    // Cools down by a factor of 64, each halving evenly, in time for the end of the rounds or of the
+    // allowance.
+    const std::uint64_t spent = units - std::min(units, allowance.left());
+    const std::uint64_t time = std::max(6 * 1024 * round / rounds, 6 * 1024 * spent / units);
     const std::int64_t heat =
         (annealing.heat * 1024 >> (time / 1024)) * (2048 - static_cast<std::int64_t>(time % 1024)) / 2048;
     const std::int64_t limit = line.excess() + random.exponential() * heat / (1024 * 1024);

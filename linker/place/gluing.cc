@@ -96,14 +96,15 @@ Gluer::Gluer(const Items& items, const std::vector<int>& clique, Allowance allow
     : items_(items), clique_(clique) {
   for (int i : clique) {
     bound_ += items.size[i];
-    if (items.align[i] > 1) waste_.emplace(items.align[i], 0);
+    if (items.align[i] > 1) levels_.emplace(items.align[i], Level());
   }
   const std::int64_t weight_of_all = bound_;
-  for (auto& [level, waste] : waste_) {
+  for (auto& [level, known] : levels_) {
     std::vector<std::int64_t> heads, fillers;
     for (int i : clique) (items.align[i] >= level ? heads : fillers).push_back(items.size[i]);
-    waste = least_waste(heads, fillers, level, filling_part(allowance)).waste;
-    bound_ = std::max(bound_, weight_of_all + waste);
+    const Filling filling = least_waste(heads, fillers, level, filling_part(allowance));
+    known = {filling.waste, filling.found};
+    bound_ = std::max(bound_, weight_of_all + filling.waste);
   }
   const std::size_t groups = items.between_groups.size();
   std::vector<std::int64_t> load(groups), fullest(groups);
@@ -130,10 +131,11 @@ std::vector<Block> Gluer::glue(std::uint64_t seed, Allowance allowance) const {
   std::vector<Piece> pieces;
   for (int i : clique_) pieces.push_back({single[i], items_.conflict[i]});
   bool whole = true;  // nothing was joined yet, so what is known of the clique's waste holds
-  for (const auto& [level, waste] : waste_)
-    whole =
-        !fill_holes({outside_, hurt_by_}, level, seed, whole ? waste : 0, pieces, filling_part(allowance)) &&
-        whole;
+  for (const auto& [level, known] : levels_) {
+    if (whole && !known.found) continue;  // nor would it be found again
+    const std::int64_t least = whole ? known.waste : 0;
+    if (fill_holes({outside_, hurt_by_}, level, seed, least, pieces, filling_part(allowance))) whole = false;
+  }
   std::vector<Block> blocks;
   for (Piece& piece : pieces) blocks.push_back(std::move(piece.block));
   for (int i : outside_) blocks.push_back(single[i]);

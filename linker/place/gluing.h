@@ -28,7 +28,11 @@ class Gluer {
  private:
   const Items& items_;
   const std::vector<int>& clique_;
-  std::map<std::int64_t, std::int64_t> waste_;  // for each alignment above 1, by itself
+  struct Level {
+    std::int64_t waste = 0;  // certainly
+    bool found = false;      // a filling that wastes no more
+  };
+  std::map<std::int64_t, Level> levels_;  // for each alignment above 1, by itself
   std::int64_t bound_ = 0;
   std::vector<int> outside_;           // items that are not in the clique
   std::vector<std::int64_t> hurt_by_;  // of each of them, what it weighs in a harm
