@@ -5,8 +5,8 @@
 #include <cute/atom/copy_traits_sm75.hpp>
 #include <cute/atom/copy_traits_sm90.hpp>
 #include <cute/atom/mma_atom.hpp>
-#include <cute/atom/mma_traits_sm80.hpp>
 #include <cute/atom/mma_traits_sm100.hpp>
+#include <cute/atom/mma_traits_sm80.hpp>
 #include <cute/atom/mma_traits_sm89.hpp>
 #include <cute/atom/mma_traits_sm90_gmma.hpp>
 #include <cute/tensor.hpp>
