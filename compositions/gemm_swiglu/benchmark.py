@@ -67,7 +67,8 @@ def alternate(candidates, rounds):
 
     In its turn a candidate runs three times, of which the first is not timed. The turns of a round are in random order, but
     those of the linked kernel, its control and the GEMM alone are neighbours: their ratios are taken within a round, where the
-    clock is one, and none of them is favoured by running after a peer that left the device cool.
+    clock is one, and none of them is favoured by running after a peer that left the device cool. Every other round is the one
+    before in reverse: the clock falls within a round, and over the two it has fallen for all alike.
     """
     together = [name for name in candidates if name in (*OWN, GEMM)]
     others = [name for name in candidates if name not in together]
@@ -76,13 +77,18 @@ def alternate(candidates, rounds):
             run(i)
     times = {name: [] for name in candidates}
     clocks = []
-    step = 0
+    step, order = 0, None
     for _ in range(rounds):
-        random.shuffle(together)
-        random.shuffle(others)
-        cut = random.randint(0, len(others))
+        if order is None:
+            random.shuffle(together)
+            random.shuffle(others)
+            cut = random.randint(0, len(others))
+            order = others[:cut] + together + others[cut:]
+            turns, order = order, order[::-1]
+        else:
+            turns, order = order, None
         events = {}
-        for name in others[:cut] + together + others[cut:]:
+        for name in turns:
             events[name] = []
             for timed in (False, True, True):
                 begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
@@ -134,7 +140,12 @@ def library_peers(a, weights, compiled):
 
 def rounds_for(m, seconds, candidates):
     estimate = max(0.15e-3, 0.8e-6 * m)  # seconds per run, roughly
-    return max(10, int(seconds / (estimate * 3 * candidates)))
+    return max(20, int(seconds / (estimate * 3 * candidates)) // 2 * 2)
+
+
+def both_ways(times):
+    """Of each two rounds, of which the second is the first in reverse, the mean."""
+    return [(x + y) / 2 for x, y in zip(times[::2], times[1::2])]
 
 
 def new_inputs(m):
@@ -175,8 +186,8 @@ def measure(m, weights, linked, control, compiled, seconds):
     ms = {name: statistics.median(t) for name, t in times.items()}
     peers = {name: t for name, t in ms.items() if name not in OWN}
 
-    def ratio(name, base):  # taken within a round, where the clock is one
-        return statistics.median(x / y for x, y in zip(times[name], times[base]))
+    def ratio(name, base):
+        return statistics.median(x / y for x, y in zip(both_ways(times[name]), both_ways(times[base])))
 
     return {
         "config": f"m={m} n={2 * INTERMEDIATE} k={HIDDEN} bf16",
@@ -194,8 +205,8 @@ def measure(m, weights, linked, control, compiled, seconds):
 
 def relative(times, name):
     """The median time, were the clock that of the median round."""
-    rounds = [statistics.fmean(t) for t in zip(*times.values())]
-    return statistics.median(t / r for t, r in zip(times[name], rounds)) * statistics.median(rounds)
+    rounds = [statistics.fmean(t) for t in zip(*(both_ways(t) for t in times.values()))]
+    return statistics.median(t / r for t, r in zip(both_ways(times[name]), rounds)) * statistics.median(rounds)
 
 
 def tune(folder, sizes, weights, load, seconds, out):
@@ -214,7 +225,7 @@ def tune(folder, sizes, weights, load, seconds, out):
         del exact
         # A short round of all, then a longer one of those that may be best.
         candidates = {name: launcher(kernel, a, weights, results) for name, kernel in kernels.items()}
-        times, _ = alternate(candidates, 3)
+        times, _ = alternate(candidates, 4)
         quickest = sorted(candidates, key=lambda name: relative(times, name))[:6]
         candidates = {name: candidates[name] for name in quickest}
         times, clock = alternate(candidates, rounds_for(m, seconds, len(candidates)))
