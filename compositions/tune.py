@@ -3,7 +3,7 @@
 
 Nothing is compiled. The first value of each fact is the composition's own; a variant is named by the others. A variant that a
 contract or the gate refuses is left out, with the clause that says why. FOLDER gets a folder for each linked variant, and
-variants.json: what each one sets. What times them reads that.
+variants.json: what each one sets. What times them reads that. Exit status 1: none is linked; 2: usage, input or toolchain.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-REFUSED = 1  # pipelink's exit status
+REFUSED, FAULT = 1, 2  # exit statuses, also pipelink's
 
 
 def fact(text):
@@ -57,7 +57,10 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
 
-    composition = json.loads(options.composition.read_text(encoding="utf-8"))
+    try:
+        composition = json.loads(options.composition.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        parser.error(f"{options.composition} cannot be read: {error}")
     names = [name for name, _ in options.facts]
     if len(set(names)) != len(names):
         parser.error("a fact is given twice")
@@ -75,7 +78,8 @@ def main():
                 refused = done.result()
             except RuntimeError as error:
                 pool.shutdown(cancel_futures=True)
-                sys.exit(f"tune: {error}")
+                print(f"tune.py: {error}", file=sys.stderr)
+                return FAULT
             print(f"{name}: {f'refused by {refused}' if refused else 'linked'}", flush=True)
             if not refused:
                 linked.append({"name": name, "set": variants[name]})

@@ -36,7 +36,8 @@ def main():
     assert tune(pipelink, composition, folder, "wgmma_gemm.tile_n")[0] == 2
     assert tune(pipelink, composition, folder, "wgmma_gemm.tile_n=256", "wgmma_gemm.tile_n=240")[0] == 2
     status, text = tune(pipelink, folder / "none.json", folder, "wgmma_gemm.tile_n=256,240")
-    assert status != 0
+    assert status == 2 and "cannot be read" in text and "Traceback" not in text
+    assert tune("false", composition, folder, "wgmma_gemm.tile_n=256")[0] == 2  # not the tool: it says no clause
 
 
 main()
