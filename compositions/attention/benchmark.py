@@ -218,7 +218,7 @@ def alternate(candidates, seconds):
         run()
     end.record()
     torch.cuda.synchronize()
-    rounds = min(40, max(12, int(seconds * 1e3 / (3 * begin.elapsed_time(end)))))
+    rounds = min(60, max(20, int(seconds * 1e3 / (3 * begin.elapsed_time(end)))))
     times = {name: [] for name in candidates}
     clocks = []
     for _ in range(rounds):
