@@ -61,9 +61,9 @@ PIPELINK_EXPORT_TENSOR(o, .element = "f32", .tile = {64, 64}, .layout = "wgmma_a
                        .via = "epilogue", .parameter = 0);
 
 PIPELINK_STEPS(compute, .loop =
-                            "wait tiles; release tiles; wait tiles; release tiles; wait queries; release "
-                            "queries; wait keys; release keys; call score; call mask; (wait tiles; release "
-                            "tiles; wait keys; wait values; release keys; call score; call mask; release "
+                            "wait tiles; release tiles; wait queries; release queries; wait keys; wait "
+                            "tiles; release tiles; release keys; call score; call mask; (wait keys; wait "
+                            "values; wait tiles; release tiles; release keys; call score; call mask; release "
                             "values)*; wait values; release values; sync all; call epilogue");
 
 constexpr unsigned kEnd = ~0u;
@@ -316,18 +316,17 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
 #pragma unroll
     for (int i = 0; i < kDim / 2; ++i) o[i / 32][i % 32] = 0;
     if (count != 0) {
-      int4 which = take_tile();
       load_queries();
       keys.wait(self, at_key);
       wgmma_fence();
       start_scores();
+      int4 which = take_tile();  // while it is multiplied
       wgmma_wait<0>();
       settle(s);
       release_keys();
       finish_scores(item, which);
       pack_scores();
       for (unsigned n = 1; n < count; ++n) {
-        which = take_tile();
         keys.wait(self, at_key);
         my_turn();
         wgmma_fence();
@@ -336,6 +335,7 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
         wgmma_fence();
         start_output();
         your_turn();
+        which = take_tile();
         wgmma_wait<1>();
         settle(s);
         release_keys();
