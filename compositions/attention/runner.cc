@@ -191,7 +191,7 @@ class Check {
         for (std::size_t h = 0; h < heads; ++h) {
           const std::size_t a = ((q * rows + r) * heads + h) * dim(),
                             b = ((q * heads + h) * rows + r) * dim();
-          std::memcpy(y.data() + (back ? a : b), x.data() + (back ? b : a), dim() * 2);
+          std::memcpy(y.data() + (back ? a : b), x.data() + (back ? b : a), std::size_t{dim()} * 2);
         }
     return upload(y);
   }
@@ -233,7 +233,7 @@ class Check {
       counts_.clear();
       for (unsigned list = 0; list < s().heads * row_tiles(); ++list) {
         counts_.push_back(0);
-        const unsigned begin = list * key_tiles();
+        const std::size_t begin = std::size_t{list} * key_tiles();
         for (unsigned tile = 0; tile < key_tiles(); ++tile) {
           blocks.push_back(number(0, 3) == 0);
           if (blocks.back()) indices_.resize(begin + key_tiles()), indices_[begin + counts_.back()++] = tile;
@@ -277,7 +277,7 @@ class Check {
       std::shuffle(order.begin(), order.end(), random_);
       const std::size_t row = std::size_t{s().kv_heads} * dim();
       for (std::uint64_t* of : {&k_, &v_}) {
-        std::vector<std::uint16_t> x(s().sequences * s().keys * row),
+        std::vector<std::uint16_t> x(std::size_t{s().sequences} * s().keys * row),
             y(std::size_t{pages} * page * row, 0x4140);  // 12 where nothing is
         device_.synchronize();
         device_.read(x.data(), *of, x.size() * 2);
