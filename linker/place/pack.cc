@@ -24,14 +24,15 @@ constexpr std::uint64_t kGlueUnits = 1'200'000;        // for joining the member
 constexpr std::uint64_t kWasteFreeUnits = 16'000'000;  // where no byte may stay free
 // Annealing of blocks: a short run for each of many gluings, longer ones for those that came nearest. Of
 // single items: long and cool.
-constexpr std::uint64_t kGluings = 32, kGluedRounds[] = {300, 3'000, 10'000}, kSingleRounds = 50'000;
+constexpr std::uint64_t kFewestGluings = 8, kMostGluings = 32, kGluedRounds[] = {300, 3'000, 10'000},
+                        kSingleRounds = 50'000;
 constexpr std::int64_t kGluedHeat = 20, kSingleHeat = 2;
 constexpr std::size_t kMostForSingles = 256;  // items: more take too long
 constexpr std::int64_t kNear =
     256;  // gluings that stay farther away than this part of the bound get no longer runs
 // Short attempts that differ by their seeds.
 constexpr int kRestartsToFit = 12;
-constexpr int kRestartsToTighten = 90;
+constexpr int kRestartsToTighten = 90;          // of up to a hundred items; fewer of more
 constexpr std::size_t kFewestForRestarts = 40;  // items: fewer are decided by a longer attempt
 
 Allowance part(Allowance& allowance, std::uint64_t units) {
@@ -45,6 +46,16 @@ std::uint64_t effort(const Items& items) {
 
 std::uint64_t rounds_for(const Items& items) {
   return 2'000 + 100 * items.count();
+}
+
+std::uint64_t gluings_for(const Items& items) {
+  return std::clamp<std::uint64_t>(400'000 / (items.count() * items.count() + 1), kFewestGluings,
+                                   kMostGluings);
+}
+
+int restarts_for(const Items& items) {
+  return static_cast<int>(
+      std::min<std::size_t>(kRestartsToTighten, 900'000 / (items.count() * items.count() + 1)));
 }
 
 // Branch and bound with each preference, then with other seeds. Any answer but kUnknown is certain.
@@ -183,7 +194,7 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
   std::uint64_t seed = 0;
   for (const std::uint64_t rounds : kGluedRounds) {
     if (gluings.empty())
-      for (std::uint64_t k = 1; k <= kGluings && !share.exhausted(); ++k)
+      for (std::uint64_t k = 1; k <= gluings_for(items) && !share.exhausted(); ++k)
         gluings.push_back({gluer.glue(k, part(share, kGlueUnits))});
     else
       gluings.resize((gluings.size() + 3) / 4);
@@ -200,7 +211,7 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
   // Raise the bound or lower the footprint until they meet, or neither moves.
   allowance = part(allowance, effort(items));
   for (const std::uint64_t units : kExactUnits) {
-    ask(t.bound, units, units == kExactUnits[1] ? kRestartsToTighten : 0);
+    ask(t.bound, units, units == kExactUnits[1] ? restarts_for(items) : 0);
     while (t.bound < t.footprint && ask((t.bound + t.footprint - 1) / 2, units)) {
     }
     while (t.bound < t.footprint && ask(t.footprint - 1, units)) {
@@ -212,6 +223,7 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
       anneal(single_blocks(items), {kSingleRounds, kSingleHeat, 2}, part(allowance, effort(items))) <=
           t.bound)
     return t;
+  if (t.bound < t.footprint && items.count() >= kFewestForRestarts && search(rounds_for(items))) return t;
   if (items.count() <= kMostForProof)
     while (t.bound < t.footprint) {
       Offsets found;
