@@ -45,6 +45,14 @@ class Bits {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
     return *this;
   }
+  /// Whether f holds for a member of both sets.
+  template <class F>
+  bool any_of_both(const Bits& other, F&& f) const {
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      for (std::uint64_t w = words_[i] & other.words_[i]; w; w &= w - 1)
+        if (f(i * 64 + static_cast<std::size_t>(std::countr_zero(w)))) return true;
+    return false;
+  }
   template <class F>
   void for_each(F&& f) const {
     for (std::size_t i = 0; i < words_.size(); ++i)

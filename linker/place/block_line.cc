@@ -28,10 +28,13 @@ BlockLine::BlockLine(const Items& items, const std::vector<Block>& blocks, std::
     });
   position_.resize(n_);
   touched_ = Bits(n_);
+  low_.resize(n_);
+  extent_.resize(blocks.size());
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     block_conflict_.emplace_back(n_);
     for (auto [item, distance] : blocks[b].parts) {
       block_conflict_[b] |= items.conflict[item];
+      extent_[b] = std::max(extent_[b], distance + items.size[item]);
     }
   }
   for (std::size_t k = 0; k < order_.size(); ++k)
@@ -162,11 +165,20 @@ bool BlockLine::change(std::size_t from, std::size_t to, bool swap, std::int64_t
 }
 
 void BlockLine::touch(int block) {
-  for (auto [item, distance] : blocks_[block].parts) touched_.set(item);
+  for (auto [item, distance] : blocks_[block].parts) {
+    touched_.set(static_cast<std::size_t>(item));
+    low_[item] = std::min(before_.begin[item], now_.begin[item]);
+  }
 }
 
-bool BlockLine::touched(int block) const {
-  return touched_.intersects(block_conflict_[block]);
+// Whether something that moved lies, or lay, where it matters: it conflicts, and does not begin above the
+// block.
+bool BlockLine::touched(int block) {
+  const std::int64_t end = now_.begin[blocks_[block].parts.front().first] + extent_[block];
+  return touched_.any_of_both(block_conflict_[block], [&](std::size_t item) {
+    ++work_;
+    return low_[item] < end;
+  });
 }
 
 // Places from position `first` on; between that and `last` the switched blocks have passed others. Only what

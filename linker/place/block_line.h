@@ -62,7 +62,7 @@ class BlockLine {
   void place(int block, std::int64_t start);
   void arrange(std::size_t from, std::size_t to, bool swap);
   std::int64_t evaluate(std::size_t first, std::size_t last, std::int64_t limit);
-  bool touched(int block) const;
+  bool touched(int block);
   void touch(int block);
 
   const Items& items_;
@@ -79,6 +79,8 @@ class BlockLine {
   std::vector<int> switched_;  // blocks that others have passed
   Bits touched_;               // items that lie elsewhere than before, or were passed
   std::int64_t excess_ = 0;
+  Offsets low_;                       // of these, the lower offset of before and now
+  std::vector<std::int64_t> extent_;  // of each block, from its start to its last end
   std::uint64_t work_ = 0;
   std::vector<Interval> obstacles_;
   std::vector<const Interval*> next_;
