@@ -113,7 +113,9 @@ std::int64_t BlockLine::lowest(const Block& block, std::size_t position) {
 void BlockLine::place(int block, std::int64_t start) {
   std::vector<Placed>& placed = now_.by_offset;
   now_.excess[block] = 0;
-  for (auto [item, distance] : blocks_[block].parts) {
+  for (const auto& part : blocks_[block].parts) {
+    const int item = part.first;
+    const std::int64_t distance = part.second;
     const std::int64_t begin = start + distance, end = begin + items_.size[item];
     now_.begin[item] = begin;
     now_.excess[block] += std::max<std::int64_t>(0, end - target_);
