@@ -55,7 +55,7 @@ COMPONENT_CASES = [
 ]
 
 COMPOSITION_CASES = [
-    ("pipelink_add_composition(k COMPONENTS a none)", r"composition\(k\): there is no component 'none'; there are: a"),
+    ("pipelink_add_composition(k COMPONENTS a none)", r"composition\(k\): there is no component 'none'; those that come with PipeLink: .*; there are: a"),
     ("add_library(t INTERFACE)\npipelink_add_composition(k COMPONENTS a t)", r"'t' is a target, but not a component"),
     ("pipelink_add_composition(k COMPONENTS a a)", r"'a' is listed twice; use INSTANCES a AS"),
     ("pipelink_add_composition(k)", r"COMPONENTS is missing"),

@@ -37,7 +37,7 @@ def template(options):
     for script in sorted((ROOT / "ci").iterdir()):
         if "." not in script.name and script.name != "matrix":
             text = must_run([script, "--help"])
-            check(text.strip() and "source" not in text and len(text) < 2000, f"the help of {script.name}: {text}")
+            check(text.strip() and "common.sh" not in text and len(text) < 2000, f"the help of {script.name}: {text}")
     for arguments, message in [(["90a", "91a"], r"no workflow preset '91a'; it has: dev 90a 100a 103a 120a link"),
                                (["--prefix", work], "unknown option --prefix"),
                                (["--repository", work], r"has no CMakePresets.json")]:
