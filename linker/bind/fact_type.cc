@@ -70,6 +70,11 @@ bool in_range(const contract::Fact& fact, const std::string& text) {
          number >= least && number <= most;
 }
 
+bool above_range(const contract::Fact& fact, const std::string& text) {
+  double most = 0, number = 0;
+  return parse_number(fact.most, most) && parse_number(text, number) && number > most;
+}
+
 std::string allowed_text(const contract::Fact& fact) {
   if (fact.type == FactType::kReal) return "a number from " + fact.least + " to " + fact.most;
   return "one of " + domain_text(fact);

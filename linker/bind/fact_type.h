@@ -31,6 +31,9 @@ std::string domain_text(const contract::Fact& fact);
 /// Of a settable real: `text` is a number of its range.
 bool in_range(const contract::Fact& fact, const std::string& text);
 
+/// Of a settable real: `text` is a number beyond its range, at the upper end.
+bool above_range(const contract::Fact& fact, const std::string& text);
+
 /// "one of 4, 8", "a number from 0 to 1": what a settable fact may be set to.
 std::string allowed_text(const contract::Fact& fact);
 

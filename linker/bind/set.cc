@@ -91,8 +91,10 @@ class Setter {
   /// Values of the domain, those nearest to `wanted` first.
   std::vector<Proposal> settings(const std::string& name, const Fact& f, const FactValue& wanted) const {
     std::vector<Proposal> out;
-    if (f.type == contract::FactType::kReal)
-      for (const std::string& bound : {f.least, f.most}) out.push_back(setting(name, bound));
+    if (f.type == contract::FactType::kReal) {
+      out = {setting(name, f.least), setting(name, f.most)};
+      if (above_range(f, wanted.text)) std::swap(out.front(), out.back());
+    }
     for (const std::string& text : f.texts) out.push_back(setting(name, text));
     for (std::vector<std::int64_t> left = f.domain; !left.empty();) {
       const std::int64_t value = nearest_of(left, wanted.integer);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -192,7 +193,9 @@ int explain(const Common& common, const std::string& id, bool list) {
     print(json ? explain_json(clauses()) : clause_list_text());
     return 0;
   }
-  const Clause* clause = find_clause(id);
+  std::string wanted = id;
+  for (char& c : wanted) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const Clause* clause = find_clause(wanted);
   if (clause == nullptr)
     return finish(common, {usage("there is no clause '" + id + "'", "pipelink explain --list shows all")});
   print(json ? explain_json({clause, 1}) : explain_text(*clause));

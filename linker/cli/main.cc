@@ -4,8 +4,11 @@
 #include <cctype>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "linker/bind/words.h"
 #include "linker/cli/definition.h"
+#include "packager/base/words.h"
 
 namespace {
 
@@ -23,7 +26,19 @@ std::string_view stated_format(int argc, char** argv) {
   return "text";
 }
 
-Diagnostic not_valid(const CLI::App& app, const CLI::ParseError& error) {
+/// Nothing that stands in the place of a command is one.
+Diagnostic no_command(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (!command->get_group().empty()) commands.push_back(command->get_name());
+  const std::vector<std::string> near = binding::near_names(word, commands);
+  return make_error("U-USAGE", "there is no command '" + word + "'", {}, {},
+                    near.empty() ? "the commands are " + joined(commands, ", ")
+                                 : "do you mean `pipelink " + near.front() + "`?");
+}
+
+Diagnostic not_valid(const CLI::App& app, const CLI::ParseError& error, const char* first) {
+  if (app.get_subcommands().empty() && first != nullptr && *first != '-') return no_command(app, first);
   std::string what = error.what();
   while (!what.empty() && (what.back() == '.' || std::isspace(static_cast<unsigned char>(what.back())) != 0))
     what.pop_back();
@@ -48,7 +63,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     parse_format(stated_format(argc, argv), common.format);
-    return pipelink::cli::finish(common, {not_valid(app, e)});
+    return pipelink::cli::finish(common, {not_valid(app, e, argc > 1 ? argv[1] : nullptr)});
   }
   if (!parse_format(arguments.format, common.format))
     return pipelink::cli::finish(

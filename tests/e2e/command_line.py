@@ -40,6 +40,14 @@ def helps(tools):
     check("FOLDER=." in tools.must("link", "--help").out, "the default of a link's folder")
 
 
+def commands_that_are_none(tools):
+    for word, help in (("frobnicate", "the commands are "), ("linkk", "do you mean `pipelink link`?")):
+        done = tools.tool(word)
+        equal(done.status, 2, f"the exit status of `pipelink {word}`")
+        check(f"error[U-USAGE]: there is no command '{word}'" in done.err and help in done.err, done.err)
+    check(tools.must("explain", "l-layout").out == tools.must("explain", "L-LAYOUT").out, "a clause in small letters")
+
+
 def manual(tools):
     """man(1) shows every command and option, and finds no fault."""
     page = tools.work / "pipelink.1"
@@ -174,4 +182,4 @@ def unknown(tools):
 
 
 if __name__ == "__main__":
-    sys.exit(main({f.__name__: f for f in (helps, manual, bash, fish, zsh, unknown)}, __doc__))
+    sys.exit(main({f.__name__: f for f in (helps, commands_that_are_none, manual, bash, fish, zsh, unknown)}, __doc__))

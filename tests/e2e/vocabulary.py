@@ -112,7 +112,7 @@ def texts_reals_and_scratch(tools):
     summary = tools.must("inspect", capped.folder / f"worded.{ARCH}.map.json").out
     check("set here, from 0.5 to 1000" in summary, f"the summary: {summary}")
     text = tools.refused("worded", [owner, reader], "L-FACT-DOMAIN", set={"owner.cap": 1000.5})
-    for word in ("1000.5 is no such number", "lets it be a number from 0.5 to 1000", "SET owner.cap=1000"):
+    for word in ("1000.5 is no such number", "lets it be a number from 0.5 to 1000", "help: SET owner.cap=1000"):
         check(word in text, f"L-FACT-DOMAIN lacks {word!r}: {text}")
     text = tools.refused("worded", [owner, reader], "L-FACT-TYPE", set={"owner.cap": "much"})
     check("SET owner.cap to a number from 0.5 to 1000" in text, text)
