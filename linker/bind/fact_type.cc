@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "linker/bind/words.h"
 
@@ -62,6 +63,16 @@ std::string domain_text(const contract::Fact& fact) {
   std::vector<std::string> values = fact.texts;
   for (const std::int64_t v : fact.domain) values.push_back(value_text(v, fact.type));
   return joined(values, ", ");
+}
+
+void round_to_type(const contract::Fact& owner, FactValue& value) {
+  double number = 0;
+  if (owner.type != FactType::kReal || owner.cpp_type != "float" || !parse_number(value.text, number) ||
+      std::abs(number) > static_cast<double>(std::numeric_limits<float>::max()))
+    return;
+  char buffer[64];
+  const double rounded = static_cast<double>(static_cast<float>(number));
+  value.text.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, rounded).ptr);
 }
 
 bool in_range(const contract::Fact& fact, const std::string& text) {

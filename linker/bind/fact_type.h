@@ -28,6 +28,9 @@ std::optional<contract::IntegerRange> range_of(const contract::Fact& fact);
 /// "16, 32, 64"
 std::string domain_text(const contract::Fact& fact);
 
+/// A set real as a number of the owner's type: all who read it read that one.
+void round_to_type(const contract::Fact& owner, FactValue& value);
+
 /// Of a settable real: `text` is a number of its range.
 bool in_range(const contract::Fact& fact, const std::string& text);
 

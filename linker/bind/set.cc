@@ -158,7 +158,7 @@ class Setter {
       refuse(value, "L-FACT-TYPE", "the value set for " + quoted(target_) + " is of another type",
              "states it as " + type_text(f), quoted(text_) + " is not " + std::string(word_of(f.type)),
              "SET " + target_ + " to " + allowed_text(f));
-    } else if (!in_domain(f, parsed)) {
+    } else if (round_to_type(f, parsed); !in_domain(f, parsed)) {
       refuse(value, "L-FACT-DOMAIN", "the value set for " + quoted(target_) + " is outside its domain",
              "lets it be " + allowed_text(f), outside(f, parsed), "SET " + target_ + " to " + allowed_text(f),
              settings(target_, f, parsed));

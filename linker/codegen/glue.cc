@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -54,6 +55,15 @@ std::string by_instance(const Group& group, const std::string& subject,
   return text + fmt::format("default: return {}; }}", value(group.instances.back()));
 }
 
+/// A real as C++ has it: "50.0", as "50" is an integer, which has no -0, and "010" another one.
+std::string real_literal(const std::string& text) {
+  double number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  char buffer[64];
+  std::string out(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
+  return out.find_first_of(".e") == std::string::npos ? out + ".0" : out;
+}
+
 /// Of a text, its number among those that the reader lists.
 std::string fact_literal(const contract::Fact& fact, const FactValue& value) {
   switch (fact.type) {
@@ -62,7 +72,7 @@ std::string fact_literal(const contract::Fact& fact, const FactValue& value) {
     case contract::FactType::kInteger:
       return fmt::format("static_cast<{}>({}ll)", fact.cpp_type, value.integer);
     case contract::FactType::kReal:
-      return fmt::format("static_cast<{}>({})", fact.cpp_type, value.text);
+      return fmt::format("static_cast<{}>({})", fact.cpp_type, real_literal(value.text));
     case contract::FactType::kText:
       break;
   }
@@ -184,7 +194,9 @@ class Trampoline {
       out.push_back("  switch (self.instance) {");
       for (std::size_t n = 0; n < group.instances.size(); ++n) {
         out.push_back(n + 1 == group.instances.size() ? "    default: {" : fmt::format("    case {}: {{", n));
-        append(out, "      ", call(group.instances[n], k, types));
+        const std::vector<std::string> body = call(group.instances[n], k, types);
+        append(out, "      ", body);
+        if (body.empty() || !body.back().starts_with("return")) out.push_back("      break;");
         out.push_back("    }");
       }
       out.push_back("  }");

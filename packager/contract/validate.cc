@@ -383,6 +383,8 @@ class Validator {
     if (!fact.domain.empty()) value("domain", "a real has a range, .least and .most");
     for (const auto& [what, text] : {std::pair{"least", &fact.least}, {"most", &fact.most}})
       if (!real_of(*text)) return value(what, fmt::format("'{}' is no finite number", shortened(*text)));
+    if (*real_of(fact.least) > *real_of(fact.most))
+      return value("least", fmt::format("{} is more than {}, the most", fact.least, fact.most));
     const std::optional<double> now = real_of(fact.text_value);
     if (now && (*now < *real_of(fact.least) || *now > *real_of(fact.most)))
       value("text_value", fmt::format("{} is not from {} to {}", fact.text_value, fact.least, fact.most));

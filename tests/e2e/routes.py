@@ -323,5 +323,24 @@ PIPELINK_EXPORT(take, void, pipelink::Self self, const float (&tile)[64]) {{
         check(found["LDTM"] > 0 and found["LDL"] + found["STL"] == 0, f"{name}: {found}")
 
 
+def instances(tools):
+    """Two instances of a package do what each is bound to, and nothing of the other's."""
+    tools.arch = "sm_90a"
+    give, take = (tools.package(name, source=source, variant="instances")
+                  for name, source in (("give", giver(ACCUMULATOR)), ("take", taker(HALF_COLUMNS))))
+    linked = tools.linked("instances", [(give, "g1"), (give, "g2"), (take, "t1"), (take, "t2")], bind=[["g1.put", "t1.get"], ["g2.put", "t2.get"]])
+    for name in ("pl__give__import__put", "pl__take__import__get"):
+        text = linked.text[linked.text.index(f"void {name}("):]
+        check(re.search(r"case 0: \{\n[^{}]*(\{[^{}]*\}[^{}]*)*break;\n    \}\n    default:", text[:text.index("\n}")]), f"{name} goes on with the next case: {text}")
+    # One of each for each instance, and two arrivals before the consumers' roles.
+    equal(sorted(barriers(linked).values()), [1] * 6 + [2] * 2 if len(barriers(linked)) == 8 else [], f"barriers {barriers(linked)}")
+    one = tools.package("give", source=producer(ACCUMULATOR), variant="one")
+    consumers = {name: tools.package(name, source=consumer(ACCUMULATOR).replace("take::", f"{name}::").replace("take.h", f"{name}.h"), variant="one")
+                 for name in ("ca", "cb", "cc")}
+    linked = tools.linked("several_instances", [(one, "g1"), (one, "g2"), *consumers.values()],
+                          bind=[["g1.take", "ca.take"], ["g1.take", "cb.take"], ["g2.take", "cc.take"]])
+    check(re.search(r"cb__export__take\([^\n]*\n *\}\n *break;\n *\}\n *default:", linked.text), f"two calls, then the next case: {linked.text}")
+
+
 if __name__ == "__main__":
-    sys.exit(main({f.__name__: f for f in (kinds, claims, refused, between_roles, roles_on_blackwell, refused_roles, several, tensor_memory)}, __doc__))
+    sys.exit(main({f.__name__: f for f in (kinds, claims, refused, between_roles, roles_on_blackwell, refused_roles, several, instances, tensor_memory)}, __doc__))

@@ -103,7 +103,7 @@ def texts_reals_and_scratch(tools):
     check("pl__owner__fact__reduction(unsigned) { return 1u; }" in other.text, f"the text that was set: {other.text}")
     equal(other.map["scratch"][0]["bytes"], 896, "scratch for eight rows")
     check(other.cubin != linked.cubin, "another text is the same code")
-    check("pl__owner__fact__cap(unsigned) { return static_cast<float>(50); }" in linked.text, f"the default real: {linked.text}")
+    check("pl__owner__fact__cap(unsigned) { return static_cast<float>(50.0); }" in linked.text, f"the default real: {linked.text}")
     capped = tools.linked("worded", [owner, reader], set={"owner.cap": 30.25})
     check("pl__owner__fact__cap(unsigned) { return static_cast<float>(30.25); }" in capped.text, f"the real that was set: {capped.text}")
     check(capped.cubin != linked.cubin, "another real is the same code")
@@ -114,6 +114,15 @@ def texts_reals_and_scratch(tools):
     text = tools.refused("worded", [owner, reader], "L-FACT-DOMAIN", set={"owner.cap": 1000.5})
     for word in ("1000.5 is no such number", "lets it be a number from 0.5 to 1000", "help: SET owner.cap=1000"):
         check(word in text, f"L-FACT-DOMAIN lacks {word!r}: {text}")
+    for stated, literal in ((0.5, "0.5"), (0.7, "0.699999988079071"), ("1e3", "1000.0")):
+        text = tools.linked("worded", [owner, reader], set={"owner.cap": stated}).text
+        check(f"fact__cap(unsigned) {{ return static_cast<float>({literal}); }}" in text, f"{stated} as a float: {text}")
+    signed = tools.package("owner", source=OWNER.replace(".value = 50, .least = 0.5, .most = 1000", ".value = -1, .least = -1e30, .most = 0"), variant="signed")
+    for stated, literal in (("-0", "-0.0"), (-9223372036854775808, "-9223372036854775808.0"), ("-18446744073709551616", "-18446744073709551616.0")):
+        text = tools.linked("worded", [signed, reader], set={"owner.cap": stated}).text
+        check(f"fact__cap(unsigned) {{ return static_cast<float>({literal}); }}" in text, f"{stated} as a float: {text}")
+    text = tools.refused_package("owner", OWNER.replace(".least = 0.5", ".least = 2000"), "P-VALUE")
+    check("2000 is more than 1000, the most" in text, text)
     text = tools.refused("worded", [owner, reader], "L-FACT-TYPE", set={"owner.cap": "much"})
     check("SET owner.cap to a number from 0.5 to 1000" in text, text)
     text = tools.refused_package("owner", OWNER.replace(".most = 1000", ".most = 10"), "P-VALUE")
