@@ -32,7 +32,7 @@ def main():
 
         kernel = pipelink.load(library)
     except (ImportError, pipelink.Unavailable) as error:
-        print(f"check.py: nothing was run: {error}", file=sys.stderr)
+        print(f"SKIPPED: {error}")
         return NOTHING_RUN
     torch.backends.cuda.matmul.allow_tf32 = False
     good = True
