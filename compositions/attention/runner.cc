@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <numeric>
 #include <random>
@@ -16,10 +15,14 @@
 
 #include "device.h"
 #include "runner_compositions.h"
+#include "want.h"
 
 extern "C" const unsigned char attention_reference_image[];  // reference.cu, compiled
 
 namespace {
+
+using runner::file;
+using runner::want;
 
 constexpr double kTolerance = 5e-3;  // ‖out − ref‖ / ‖ref‖; probabilities and output are rounded to bfloat16
 constexpr std::size_t kGuardBytes = 1 << 14;  // after the output; must stay as they were
@@ -49,21 +52,6 @@ const std::vector<Shape> kShapes = {
     {1, 2048, 2048, 16, 4, 1024},
     {3, 129, 1025, 4, 4, 384, true, true},
 };
-
-template <class T>
-T want(pipelink::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
-void want(const pipelink::Result<void>& result) {
-  if (!result) throw std::runtime_error(result.error().message);
-}
-
-std::string file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot read " + path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 template <class T>
 const T* pointer(std::uint64_t address) {

@@ -7,18 +7,20 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "device.h"
+#include "want.h"
 
 extern "C" const unsigned char reference_image[];  // reference.cu, compiled
 
 namespace {
+
+using runner::file;
+using runner::want;
 
 constexpr double kTolerance = 2e-3;  // ‖out − ref‖ / ‖ref‖; rounding to bfloat16 alone gives 1.7e-3
 constexpr double kReferenceTolerance = 1e-4;  // of the reference against float64
@@ -81,22 +83,6 @@ Options parse(int argc, char** argv) {
   if (options.intermediate == 0 || options.intermediate % 8 != 0)
     usage("--intermediate must be a multiple of 8");
   return options;
-}
-
-template <class T>
-T want(pipelink::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
-
-void want(const pipelink::Result<void>& result) {
-  if (!result) throw std::runtime_error(result.error().message);
-}
-
-std::string file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot read " + path);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// The control has the placement of the linked kernel, so also its launch description, NAME.ARCH.launch

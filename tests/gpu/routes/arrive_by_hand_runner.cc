@@ -7,16 +7,13 @@
 #include <vector>
 
 #include "compositions/device.h"
+#include "compositions/want.h"
 
 namespace {
 
-constexpr unsigned kTurns = 70, kMostBlocks = 4096;
+using runner::want;
 
-template <class T>
-T must(pipelink::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
+constexpr unsigned kTurns = 70, kMostBlocks = 4096;
 
 }  // namespace
 
@@ -27,10 +24,10 @@ int main() {
       return 77;
     }
     runner::Device device(nullptr);
-    const auto kernel = must(pipelink::arrive_by_hand_alone::load());
+    const auto kernel = want(pipelink::arrive_by_hand_alone::load());
     const std::uint64_t out = device.allocate(std::size_t{kMostBlocks} * 512);
     const staging::Parameters parameters{nullptr, reinterpret_cast<unsigned*>(out), kTurns};
-    const auto session = must(pipelink::arrive_by_hand_alone::open(kernel, {.arrive_by_hand = parameters}));
+    const auto session = want(pipelink::arrive_by_hand_alone::open(kernel, {.arrive_by_hand = parameters}));
     if (const auto done = session.launch(nullptr); !done) throw std::runtime_error(done.error().message);
     device.synchronize();
     std::vector<unsigned> sums(std::size_t{session.blocks()} * 128);

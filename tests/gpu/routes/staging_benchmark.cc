@@ -11,16 +11,13 @@
 #include <vector>
 
 #include "compositions/device.h"
+#include "compositions/want.h"
 
 namespace {
 
-constexpr unsigned kTurns = 20000, kRounds = 21;
+using runner::want;
 
-template <class T>
-T must(pipelink::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
+constexpr unsigned kTurns = 20000, kRounds = 21;
 
 double median(std::vector<double> list) {
   std::sort(list.begin(), list.end());
@@ -36,8 +33,8 @@ int main() {
       return 77;
     }
     runner::Device device(nullptr);
-    const auto linked = must(pipelink::staging_linked::load());
-    const auto written = must(pipelink::staging_written::load());
+    const auto linked = want(pipelink::staging_linked::load());
+    const auto written = want(pipelink::staging_written::load());
     const std::size_t threads = 4096 * 256;  // more than any device has at a time
     const std::uint64_t in = device.allocate(threads * 32 * 4),
                         out[2] = {device.allocate(threads * 16), device.allocate(threads * 16)};
@@ -50,8 +47,8 @@ int main() {
       return staging::Parameters{reinterpret_cast<const float*>(in), reinterpret_cast<unsigned*>(out[which]),
                                  kTurns};
     };
-    const auto a = must(pipelink::staging_linked::open(linked, {.staging_give = parameters(0)}));
-    const auto b = must(pipelink::staging_written::open(written, {.staging_give = parameters(1)}));
+    const auto a = want(pipelink::staging_linked::open(linked, {.staging_give = parameters(0)}));
+    const auto b = want(pipelink::staging_written::open(written, {.staging_give = parameters(1)}));
     const auto time = [&](const pipelink::Session& session) {
       const auto begin = std::chrono::steady_clock::now();
       if (const auto done = session.launch(nullptr); !done) throw std::runtime_error(done.error().message);
