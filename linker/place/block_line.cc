@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace pipelink::place {
+namespace {
+
+constexpr std::uint64_t kStepsPerLook = 3;  // at a placed item: so many of the other searches' take as long
+
+}  // namespace
 
 std::vector<Block> single_blocks(const Items& items) {
   std::vector<Block> blocks;
@@ -45,7 +50,7 @@ BlockLine::BlockLine(const Items& items, const std::vector<Block>& blocks, std::
     place(order_[k], lowest(blocks_[order_[k]], k));
     excess_ += now_.excess[order_[k]];
   }
-  meter_.steps(4 * n_ * n_ + 2 * work_);
+  meter_.steps(4 * n_ * n_ + kStepsPerLook * work_);
 }
 
 std::int64_t BlockLine::footprint() const {
@@ -156,7 +161,7 @@ bool BlockLine::change(std::size_t from, std::size_t to, bool swap, std::int64_t
   before_ = now_;
   work_ = n_ / 2;
   const std::int64_t next = evaluate(std::min(from, to), std::max(from, to), limit);
-  meter_.steps(2 * work_);
+  meter_.steps(kStepsPerLook * work_);
   if (next <= limit) {
     excess_ = next;
     return true;

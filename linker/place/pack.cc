@@ -41,7 +41,7 @@ Allowance part(Allowance& allowance, std::uint64_t units) {
 
 // Units for one question to the searches, or for one way of tightening: half a second for a hundred items.
 std::uint64_t effort(const Items& items) {
-  return std::clamp<std::uint64_t>(600 * items.count() * items.count(), 8'000'000, 28'000'000);
+  return std::clamp<std::uint64_t>(900 * items.count() * items.count(), 12'000'000, 28'000'000);
 }
 
 std::uint64_t rounds_for(const Items& items) {
@@ -208,8 +208,8 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
     if (gluings.empty() || gluings.front().lowest - t.bound > t.bound / kNear) break;
   }
 
-  // Raise the bound or lower the footprint until they meet, or neither moves.
-  allowance = part(allowance, effort(items));
+  // Raise the bound or lower the footprint until they meet, or neither moves. Single items get what is left.
+  allowance = part(allowance, 3 * effort(items) / 4);
   for (const std::uint64_t units : kExactUnits) {
     ask(t.bound, units, units == kExactUnits[1] ? restarts_for(items) : 0);
     while (t.bound < t.footprint && ask((t.bound + t.footprint - 1) / 2, units)) {
@@ -220,8 +220,7 @@ Tightest tighten(const Items& items, const Offsets& start, Allowance whole) {
   }
   allowance = whole;
   if (t.bound < t.footprint && items.count() >= kFewestForRestarts && items.count() <= kMostForSingles &&
-      anneal(single_blocks(items), {kSingleRounds, kSingleHeat, 2}, part(allowance, effort(items))) <=
-          t.bound)
+      anneal(single_blocks(items), {kSingleRounds, kSingleHeat, 2}, allowance) <= t.bound)
     return t;
   if (t.bound < t.footprint && items.count() >= kFewestForRestarts && search(rounds_for(items))) return t;
   if (items.count() <= kMostForProof)
