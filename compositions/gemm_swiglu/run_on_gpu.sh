@@ -46,6 +46,11 @@ if [ -e "$here/${name}_example" ]; then
   fi
 fi
 
+if [ -e "$here/hand_fused.cubin" ]; then
+  echo "== the hand-fused kernels: every element, several sizes"
+  python3 "$here/hand_fused.py" || status=1
+fi
+
 # A small problem: ragged rows, several tiles per block, the ring wrapped several times. All compositions at a time.
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 results="$out/sanitizers.json"
