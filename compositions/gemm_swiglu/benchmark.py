@@ -33,7 +33,7 @@ TOLERANCE = 2e-3  # ‖result − exact‖ / ‖exact‖; rounding to bfloat16 a
 SANITIZERS = ("memcheck", "racecheck", "synccheck")
 
 
-def text_sha256(path, name=""):
+def text_sha256(path, kernel=""):
     """SHA-256 of the text section of the kernel of this name, or of the only one."""
     data = open(path, "rb").read()
     section_offset, = struct.unpack_from("<Q", data, 0x28)
@@ -42,7 +42,7 @@ def text_sha256(path, name=""):
     names = headers[names_index][4]
     for name, _, _, _, offset, size in headers:
         begin = names + name
-        if data[begin : data.index(b"\0", begin)].startswith(f".text.{name}".encode()):
+        if data[begin : data.index(b"\0", begin)].startswith(f".text.{kernel}".encode()):
             return hashlib.sha256(data[offset : offset + size]).hexdigest()
     sys.exit(f"benchmark: {path} has no text section")
 
@@ -67,7 +67,7 @@ def reference(a, w):
 
 
 def alternate(candidates, rounds):
-    """Times of each candidate in ms, [round] → mean of two runs, and the clock in MHz.
+    """Times of each candidate in ms, [round] → mean of two runs, and what the device says of itself meanwhile.
 
     In its turn a candidate runs three times, of which the first is not timed. The turns of a round are in random order, but
     those of the linked kernel, its control, the hand-fused one and the GEMM alone are neighbours: their ratios are taken within a round, where the
@@ -80,7 +80,7 @@ def alternate(candidates, rounds):
         for i in range(INPUT_SETS):
             run(i)
     times = {name: [] for name in candidates}
-    clocks = []
+    states = []
     step, order = 0, None
     for _ in range(rounds):
         if order is None:
@@ -103,13 +103,17 @@ def alternate(candidates, rounds):
                 step += 1
                 if timed:
                     events[name].append((begin, end))
-        if len(clocks) < 5:  # while the device is busy
-            clocks.append(query("clocks.sm"))
+        if len(states) < 5:  # while the device is busy
+            states.append(query("clocks.sm,power.draw,clocks_event_reasons.sw_power_cap").split(", "))
         torch.cuda.synchronize()
         for name, pairs in events.items():
             times[name].append(statistics.fmean(begin.elapsed_time(end) for begin, end in pairs))
-    clocks = [int(c) for c in clocks if c.isdigit()]
-    return times, int(statistics.median(clocks)) if clocks else 0
+    states = [s for s in states if len(s) == 3 and s[0].isdigit()]
+    return times, {
+        "clock_mhz": int(statistics.median(int(s[0]) for s in states)) if states else 0,
+        "power_w": statistics.median(float(s[1]) for s in states) if states else 0,
+        "power_capped": any(s[2] == "Active" for s in states),
+    }
 
 
 def quack():
@@ -225,7 +229,7 @@ def measure(m, weights, linked, control, hand, compiled, seconds):
         sys.exit(f"benchmark: for m={m} the relative errors are {errors}")
     torch.cuda.empty_cache()
     candidates = {**own, **libraries}
-    times, clock = alternate(candidates, rounds_for(m, seconds, len(candidates), 30))
+    times, state = alternate(candidates, rounds_for(m, seconds, len(candidates), 30))
     ms = {name: statistics.median(t) for name, t in times.items()}
     peers = {name: t for name, t in ms.items() if name not in OWN}
     # What differs by little once more, without the others between.
@@ -236,7 +240,7 @@ def measure(m, weights, linked, control, hand, compiled, seconds):
 
     return {
         "config": f"m={m} n={2 * INTERMEDIATE} k={HIDDEN} bf16",
-        "clock_mhz": clock,
+        **state,
         "linked_ms": round(ms["linked"], 5),
         "control_ms": round(ms["control"], 5),
         "linked_over_control": round(ratio(close, "linked", "control"), 5),
@@ -275,12 +279,12 @@ def tune(folder, sizes, weights, load, seconds, out):
         times, _ = alternate(candidates, 4)
         quickest = sorted(candidates, key=lambda name: relative(times, name))[:6]
         candidates = {name: candidates[name] for name in quickest}
-        times, clock = alternate(candidates, rounds_for(m, seconds, len(candidates)))
+        times, state = alternate(candidates, rounds_for(m, seconds, len(candidates)))
         ms = {name: relative(times, name) for name in quickest}
         near = [v for v in variants if v["name"] in ms and ms[v["name"]] <= 1.003 * min(ms.values())]
         chosen = min(near, key=lambda v: (len(v["set"]), ms[v["name"]]))
         best.append({"m": m, "composition": chosen["name"], "set": chosen["set"], "ms": round(ms[chosen["name"]], 5),
-                     "clock_mhz": clock, "others": {n: round(t, 5) for n, t in sorted(ms.items(), key=lambda x: x[1])}})
+                     "clock_mhz": state["clock_mhz"], "others": {n: round(t, 5) for n, t in sorted(ms.items(), key=lambda x: x[1])}})
         print(f"m={m}: {chosen['name']}; {best[-1]['others']}", flush=True)
         with open(os.path.join(out, "tuned.json"), "w", encoding="utf-8") as file:
             json.dump(best, file, indent=2)
@@ -334,12 +338,12 @@ def main():
         records.append({**r, "composition": name, "text_sha256": text_sha256(linked), "control_text_sha256": text_sha256(control),
                         HAND: hand.name, "hand_fused_text_sha256": text_sha256(hand_fused.IMAGE, hand.name), **common})
         print(f"m={m} {name}: linked {r['linked_ms']:.4f} ms, over control {r['linked_over_control']:.4f} (control over itself "
-              f"{r['control_over_control']:.4f}), over hand-fused {r['linked_over_hand_fused']:.4f}, {r['clock_mhz']} MHz, rel. error {r['rel_err']:.2e}, "
+              f"{r['control_over_control']:.4f}), over hand-fused {r['linked_over_hand_fused']:.4f}, {r['clock_mhz']} MHz, {r['power_w']:.0f} W, rel. error {r['rel_err']:.2e}, "
               f"{'equal' if r['bitwise_equal_to_control'] else 'DIFFERENT'}")
         for peer, ms in r["peers"].items():
             print(f"    {peer:24} {ms:9.4f} ms  {r['speedup'][peer]:.4f}", flush=True)
         with open(os.path.join(options.out, "nvidia-h200.json"), "w") as file:
-            json.dump(records, file, indent=2)
+            json.dump(sorted(records, key=lambda r: int(r["config"].split()[0][2:])), file, indent=2)
             file.write("\n")
     return 0 if all(r["bitwise_equal_to_control"] for r in records) else 1
 

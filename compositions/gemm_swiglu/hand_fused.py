@@ -6,6 +6,7 @@ status: 0 right, 1 wrong or failed.
 """
 
 import ctypes
+import functools
 import os
 import sys
 
@@ -20,10 +21,14 @@ MAX_DYNAMIC_SHARED_SIZE_BYTES = 8  # of CUfunction_attribute
 BFLOAT16, INTERLEAVE_NONE, L2_PROMOTION_128B, FILL_ZEROS = 9, 0, 2, 0  # of cuTensorMapEncodeTiled
 SWIZZLE_NONE, SWIZZLE_128B = 0, 3
 
-cuda = ctypes.CDLL("libcuda.so.1")
+
+@functools.cache
+def driver():
+    return ctypes.CDLL("libcuda.so.1")
 
 
 def call(name, *arguments):
+    cuda = driver()
     status = getattr(cuda, name)(*arguments)
     if status != 0:
         text = ctypes.c_char_p()

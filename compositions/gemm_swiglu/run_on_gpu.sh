@@ -2,11 +2,13 @@
 # On a machine with a GPU, in a composition's folder that the target gpu_bundle made: correctness, the examples, sanitizers
 # and, where there is one, the benchmark. Neighbours named NAME_tile… and NAME_group… are the same composition with other tiles,
 # or another order of them, and are examined too. The last line is PASS or FAIL.
-# usage: run_on_gpu.sh [COMMIT]     Results go to $OUT, else beside this script. Exit status 1: something was wrong.
+# usage: run_on_gpu.sh [COMMIT [BENCHMARK-OPTION...]]     Results go to $OUT, else beside this script. Exit status 1: something
+# was wrong.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here}
 commit=${1:-unknown}
+[ $# -eq 0 ] || shift
 status=0
 name=$(basename "$here")
 all=$name
@@ -16,14 +18,23 @@ done
 runner() { echo "$here/../$1/$1_runner"; }
 control() { echo "$here/../$1/$1.${ARCH:-sm_90a}.control.cubin"; }
 
+logs=$(mktemp -d)
 echo "== correctness: every element, several sizes"
 for each in $all; do
   chmod +x "$(runner "$each")"
   sizes=
   [ "$each" = "$name" ] || sizes="--m 64,128,500,1024"
-  # shellcheck disable=SC2086 # no sizes are no words
-  "$(runner "$each")" --control "$(control "$each")" $sizes || status=1
-  "$(runner "$each")" --control "$(control "$each")" --m 1,63,129,200,1000 --hidden 1096 --intermediate 3000 || status=1
+  {
+    # shellcheck disable=SC2086 # no sizes are no words
+    "$(runner "$each")" --control "$(control "$each")" $sizes &&
+      "$(runner "$each")" --control "$(control "$each")" --m 1,63,129,200,1000 --hidden 1096 --intermediate 3000
+    echo $? > "$logs/$each.status"
+  } > "$logs/$each" 2>&1 &
+done
+wait
+for each in $all; do
+  cat "$logs/$each"
+  [ "$(cat "$logs/$each.status")" -eq 0 ] || status=1
 done
 
 # What a program in C++ and one in Python do: here, having nothing to run on is a failure too.
@@ -51,35 +62,39 @@ if [ -e "$here/hand_fused.cubin" ]; then
   python3 "$here/hand_fused.py" || status=1
 fi
 
-# A small problem: ragged rows, several tiles per block, the ring wrapped several times. All compositions at a time.
+# A small problem: ragged rows, several tiles per block, the ring wrapped several times. All compositions and tools at a time.
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 results="$out/sanitizers.json"
-logs=$(mktemp -d)
 printf '{' > "$results"
 separator=
-for tool in memcheck racecheck synccheck; do
+tools="memcheck racecheck synccheck"
+if [ -x "$sanitizer" ]; then
+  for tool in $tools; do
+    for each in $all; do
+      {
+        timeout "${SANITIZER_SECONDS:-150}" "$sanitizer" --tool "$tool" --error-exitcode 9 "$(runner "$each")" --m 500 --hidden 328 \
+          --intermediate 8192 > "$logs/$each.$tool" 2>&1
+        echo $? > "$logs/$each.$tool.status"
+      } &
+    done
+  done
+  wait
+fi
+for tool in $tools; do
   echo "== $tool"
   verdict=clean
   if [ ! -x "$sanitizer" ]; then
     verdict="not run"
   else
     for each in $all; do
-      {
-        timeout "${SANITIZER_SECONDS:-150}" "$sanitizer" --tool "$tool" --error-exitcode 9 "$(runner "$each")" --m 500 --hidden 328 \
-          --intermediate 8192 > "$logs/$each" 2>&1
-        echo $? > "$logs/$each.status"
-      } &
-    done
-    wait
-    for each in $all; do
-      code=$(cat "$logs/$each.status")
+      code=$(cat "$logs/$each.$tool.status")
       echo "$each:"
-      tail -n 2 "$logs/$each"
-      if [ "$code" -eq 0 ] && grep -q "ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards" "$logs/$each"; then continue; fi
-      if [ "$code" -eq 124 ] || grep -q "Device not supported\|Unable to" "$logs/$each"; then
+      tail -n 2 "$logs/$each.$tool"
+      if [ "$code" -eq 0 ] && grep -q "ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards" "$logs/$each.$tool"; then continue; fi
+      if [ "$code" -eq 124 ] || grep -q "Device not supported\|Unable to" "$logs/$each.$tool"; then
         [ "$verdict" = failed ] || verdict="not run"
       else
-        cat "$logs/$each"
+        cat "$logs/$each.$tool"
         verdict=failed
         status=1
       fi
@@ -94,7 +109,7 @@ rm -r "$logs"
 
 if [ -e "$here/benchmark.py" ]; then
   echo "== benchmark"
-  python3 "$here/benchmark.py" --commit "$commit" --sanitizers "$results" --out "$out" || status=1
+  python3 "$here/benchmark.py" --commit "$commit" --sanitizers "$results" --out "$out" "$@" || status=1
 fi
 if [ $status -eq 0 ]; then echo PASS; else echo FAIL; fi
 exit $status
