@@ -192,6 +192,12 @@ def relative_error(result, exact):
     return ((result.float() - exact).norm() / exact.norm()).item()
 
 
+def choices():
+    """tuned.json: the number of rows → its entry."""
+    with open(os.path.join(HERE, "tuned.json"), encoding="utf-8") as file:
+        return {entry["m"]: entry for entry in json.load(file)}
+
+
 def hand_fused_kernel(settings):
     """The kernel of hand_fused.cu with the shape that tuned.json sets."""
     return hand_fused.Kernel(settings.get("wgmma_gemm.tile_m", 128), settings.get("wgmma_gemm.tile_n", 256),
@@ -315,7 +321,7 @@ def main():
         tune(options.tune, sizes, weights, load, options.seconds, options.out)
         return 0
 
-    best = {entry["m"]: entry for entry in json.load(open(os.path.join(HERE, "tuned.json"), encoding="utf-8"))}
+    best = choices()
     torch._dynamo.config.recompile_limit = len(sizes) + 1  # else the last ones would not be compiled
     compiled = torch.compile(swiglu, dynamic=False)
     sanitizers = dict.fromkeys(SANITIZERS, "not run")

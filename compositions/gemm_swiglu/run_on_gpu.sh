@@ -1,6 +1,6 @@
 #!/bin/sh
 # On a machine with a GPU, in a composition's folder that the target gpu_bundle made: correctness, the examples, sanitizers
-# and, where there is one, the benchmark. Neighbours named NAME_tile… and NAME_group… are the same composition with other tiles,
+# and, where there are such, the benchmark and the profile. Neighbours named NAME_tile… and NAME_group… are the same composition with other tiles,
 # or another order of them, and are examined too. The last line is PASS or FAIL.
 # usage: run_on_gpu.sh [COMMIT [BENCHMARK-OPTION...]]     Results go to $OUT, else beside this script. Exit status 1: something
 # was wrong.
@@ -110,6 +110,10 @@ rm -r "$logs"
 if [ -e "$here/benchmark.py" ]; then
   echo "== benchmark"
   python3 "$here/benchmark.py" --commit "$commit" --sanitizers "$results" --out "$out" "$@" || status=1
+fi
+if [ -e "$here/gpu_profile.py" ] && [ -x "$(command -v ncu || echo /usr/local/cuda/bin/ncu)" ]; then
+  echo "== profile"
+  python3 "$here/gpu_profile.py" --commit "$commit" --out "$out" || status=1
 fi
 if [ $status -eq 0 ]; then echo PASS; else echo FAIL; fi
 exit $status
