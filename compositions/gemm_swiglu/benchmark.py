@@ -69,26 +69,20 @@ def reference(a, w):
 def alternate(candidates, rounds):
     """Times of each candidate in ms, [round] → mean of two runs, and what the device says of itself meanwhile.
 
-    In its turn a candidate runs three times, of which the first is not timed. The turns of a round are in random order, but
-    those of the linked kernel, its control, the hand-fused one and the GEMM alone are neighbours: their ratios are taken within a round, where the
-    clock is one, and none of them is favoured by running after a peer that left the device cool. Every other round is the one
-    before in reverse: the clock falls within a round, and over the two it has fallen for all alike.
+    In its turn a candidate runs three times, of which the first is not timed. The turns of a round are in random order: where the
+    device is at its power limit, a kernel is quicker after one that left it cool. Every other round is the one before in reverse:
+    the clock falls within a round, and over the two it has fallen for all alike.
     """
-    together = [name for name in candidates if name in (*OWN, HAND, GEMM)]
-    others = [name for name in candidates if name not in together]
     for run in candidates.values():
         for i in range(INPUT_SETS):
             run(i)
     times = {name: [] for name in candidates}
     states = []
     step, order = 0, None
-    for _ in range(rounds):
+    for number in range(rounds):
         if order is None:
-            random.shuffle(together)
-            random.shuffle(others)
-            cut = random.randint(0, len(others))
-            order = others[:cut] + together + others[cut:]
-            turns, order = order, order[::-1]
+            turns = random.sample(list(candidates), len(candidates))
+            order = turns[::-1]
         else:
             turns, order = order, None
         torch.cuda._sleep(1_000_000)  # half a millisecond, in which the host gets ahead: device time is measured
@@ -103,8 +97,8 @@ def alternate(candidates, rounds):
                 step += 1
                 if timed:
                     events[name].append((begin, end))
-        if len(states) < 5:  # while the device is busy
-            states.append(query("clocks.sm,power.draw,clocks_event_reasons.sw_power_cap").split(", "))
+        if number >= rounds - 5:  # while the device is busy, and has been for a while
+            states.append(query("clocks.sm,power.draw.instant,clocks_event_reasons.sw_power_cap").split(", "))
         torch.cuda.synchronize()
         for name, pairs in events.items():
             times[name].append(statistics.fmean(begin.elapsed_time(end) for begin, end in pairs))
@@ -239,6 +233,7 @@ def measure(m, weights, linked, control, hand, compiled, seconds):
     ms = {name: statistics.median(t) for name, t in times.items()}
     peers = {name: t for name, t in ms.items() if name not in OWN}
     # What differs by little once more, without the others between.
+    own[GEMM] = libraries[GEMM]
     close, _ = alternate(own, rounds_for(m, seconds, len(own), 120))
 
     def ratio(times, name, base):
@@ -253,11 +248,15 @@ def measure(m, weights, linked, control, hand, compiled, seconds):
         "control_over_control": round(ratio(close, "control_again", "control"), 5),
         "linked_over_hand_fused": round(ratio(close, "linked", HAND), 5),
         "peers": {name: round(t, 5) for name, t in peers.items()},
-        "speedup": {name: round(ratio(close if name == HAND else times, name, "linked"), 4) for name in peers},
+        "speedup": {name: round(ratio(close if name in own else times, name, "linked"), 4) for name in peers},
         "rel_err": errors["linked"],
         "peers_rel_err": {name: error for name, error in errors.items() if name not in OWN},
         "bitwise_equal_to_control": equal,
     }
+
+
+def rows_of(record):
+    return int(record["config"].split()[0].removeprefix("m="))
 
 
 def relative(times, name):
@@ -303,6 +302,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=6.0, help="of timed work per size, roughly")
     parser.add_argument("--out", default=os.environ.get("OUT", HERE), help="folder of nvidia-h200.json")
     parser.add_argument("--sanitizers", help="JSON file: what each sanitizer said")
+    parser.add_argument("--keep", metavar="RESULTS", help="JSON file of records, of which those of other sizes stay")
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--toolkit", default="13.0")
     parser.add_argument("--tune", metavar="FOLDER", help="time tune.py's variants in FOLDER and write tuned.json")
@@ -335,6 +335,8 @@ def main():
         "sanitizers": sanitizers,
     }
     records = []
+    if options.keep:
+        records = [r for r in json.load(open(options.keep, encoding="utf-8")) if rows_of(r) not in sizes]
     for m in sizes:
         chosen = best.get(m, {"composition": "gemm_swiglu", "set": {}})
         name, hand = chosen["composition"], hand_fused_kernel(chosen["set"])
@@ -349,7 +351,7 @@ def main():
         for peer, ms in r["peers"].items():
             print(f"    {peer:24} {ms:9.4f} ms  {r['speedup'][peer]:.4f}", flush=True)
         with open(os.path.join(options.out, "nvidia-h200.json"), "w") as file:
-            json.dump(sorted(records, key=lambda r: int(r["config"].split()[0][2:])), file, indent=2)
+            json.dump(sorted(records, key=rows_of), file, indent=2)
             file.write("\n")
     return 0 if all(r["bitwise_equal_to_control"] for r in records) else 1
 
