@@ -367,6 +367,40 @@ def write_guard(root, file):
     file.write_text(text)
 
 
+def write_gemm(root, file):
+    """The results of compositions/gemm_swiglu: what each peer takes of the linked kernel's time; and its profile."""
+    folder = root / "compositions" / "gemm_swiglu" / "results"
+    records = json.loads((folder / "nvidia-h200.json").read_text())
+    peers = {"hand_fused": "hand-fused", "cublas_gemm_only": "cuBLAS's GEMM alone", "cublas_compiled_swiglu": "cuBLAS, compiled SwiGLU",
+             "cublas_liger_two_gemms": "cuBLAS, Liger, two GEMMs", "cublas_liger_halves": "cuBLAS, Liger, one GEMM",
+             "quack_gemm_act": "QuACK"}
+    missing = {name for r in records for name in r["speedup"]} - set(peers)
+    if missing:
+        raise ValueError(f"no title for {', '.join(sorted(missing))}")
+    rows = [["Rows", "Linked, ms", *peers.values()]]
+    for r in records:
+        rows.append([r["config"].split()[0].removeprefix("m="), f"{r['linked_ms']:.4g}",
+                     *(f"{r['speedup'][name]:.3f}" if name in r["speedup"] else "not run" for name in peers)])
+    commits = sorted({r["commit"] for r in records})
+    text = (f"What a peer takes of the linked kernel's time, for {records[0]['config'].split(' ', 1)[1]}, on an {records[0]['device']} (driver "
+            f"{records[0]['driver']}, CUDA {records[0]['toolkit']}, commit {' and '.join(f'``{c}``' for c in commits)}). More than 1: the "
+            "linked kernel is quicker.\n\n.. list-table::\n   :header-rows: 1\n\n")
+    text += "".join(f"   {'*' if i == 0 else ' '} - {cell}\n" for row in rows for i, cell in enumerate(row)) + "\n"
+    profile = json.loads((folder / "nvidia-h200.profile.json").read_text())
+    linked, gemm = profile["kernels"]["linked"], profile["kernels"]["cublas_gemm_only"]
+    capped = [r for r in records if r.get("power_capped")]
+    compiled = records[-1]["peers"]["cublas_compiled_swiglu"] / records[-1]["peers"]["cublas_gemm_only"]
+    text += (f"With {profile['config'].split()[0][2:]} rows the tensor cores are busy {linked['tensor_cores_busy_percent']:.1f}% of the "
+             f"time, as those of cuBLAS's GEMM are ({gemm['tensor_cores_busy_percent']:.1f}%), and the device reads "
+             f"{linked['dram_read_gb']:.1f} GB from memory, that GEMM {gemm['dram_read_gb']:.1f} (profile of commit ``{profile['commit']}``). ")
+    if capped:
+        text += (f"From {capped[0]['config'].split()[0][2:]} rows on the device is at its power limit: the clock is {capped[-1]['clock_mhz']} "
+                 f"MHz, of {max(r['clock_mhz'] for r in records)} at most. A pass over memory that follows a GEMM then costs less than its "
+                 f"time alone, as the clock recovers in it: cuBLAS with the compiled SwiGLU takes {compiled:.3f} of its GEMM's time with "
+                 f"{records[-1]['config'].split()[0][2:]} rows, and a kernel that takes the GEMM's time gains no more than that.\n")
+    file.write_text(text)
+
+
 def write_all(root, tool, folder):
     write_commands(root, folder / "commands")
     write_clauses(root, tool, folder / "clauses")
@@ -375,3 +409,4 @@ def write_all(root, tool, folder):
     write_help(tool, folder / "help")
     write_demonstration(root, folder / "demonstration")
     write_guard(root, folder / "guarded.inc")
+    write_gemm(root, folder / "gemm_swiglu.inc")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # On a machine with a GPU, in a composition's folder that the target gpu_bundle made: correctness, the examples, sanitizers
-# and, where there are such, the benchmark and the profile. Neighbours named NAME_tile… and NAME_group… are the same composition with other tiles,
-# or another order of them, and are examined too. The last line is PASS or FAIL.
+# and, where there are such, the benchmark and the profile. Neighbours named NAME_tile… and NAME_group… are the same composition
+# with other tiles, or another order of them, and are examined too. The last line is PASS or FAIL.
 # usage: run_on_gpu.sh [COMMIT [BENCHMARK-OPTION...]]     Results go to $OUT, else beside this script. Exit status 1: something
 # was wrong.
 set -u
