@@ -53,6 +53,7 @@ Bindings settle(const Composition& composition, Faults& faults) {
   Bindings bindings;
   const binding::BindEntries told = binding::resolve_bind(composition, faults);
   const bool calls = binding::settle_callables(composition, told, bindings, faults);
+  binding::refuse_recursion(composition, bindings, faults);
   const bool rings = binding::settle_rings(composition, told.rings, bindings, faults);
   const bool counters = binding::settle_counters(composition, told.counters, bindings, faults);
   binding::settle_tensors(composition, bindings, faults);

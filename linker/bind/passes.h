@@ -78,6 +78,9 @@ std::vector<Binding> handovers_by_name(const Composition& composition, const std
 bool settle_handovers(const Composition& composition, const std::vector<Unserved>& left, Bindings& bindings,
                       Faults& faults);
 
+/// No bound call leads back to itself. L-RECURSION.
+void refuse_recursion(const Composition& composition, const Bindings& bindings, Faults& faults);
+
 /// As callables; besides, each ring export has exactly one importer. L-RING.
 bool settle_rings(const Composition& composition, const Told& told, Bindings& bindings, Faults& faults);
 

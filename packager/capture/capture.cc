@@ -52,6 +52,7 @@ class Capturer {
     for (const Part& part : parts_) variables(part);
     functions();
     signatures();
+    calls();
     instructions();
     residue();
     if (has_error(diagnostics_)) return std::move(diagnostics_);
@@ -351,6 +352,48 @@ class Capturer {
 
   static std::string bytes_text(const std::vector<std::int64_t>& bytes) {
     return fmt::format("{}", fmt::join(bytes, " + "));
+  }
+
+  // ---- what exports call
+
+  /// The imports that an export's code names, through the component's own functions. A name is that of its
+  /// own object, if it is defined there.
+  void calls() {
+    using Place = std::pair<std::size_t, std::string_view>;  // part, function
+    std::map<Place, const PtxFunction*> defined;
+    std::map<std::string_view, std::size_t> visible;
+    for (std::size_t part = 0; part < parts_.size(); ++part)
+      for (const PtxFunction& function : parts_[part].twin.functions) {
+        if (function.external) continue;
+        defined.emplace(Place{part, function.name}, &function);
+        if (function.visible || function.weak) visible.emplace(function.name, part);
+      }
+    const std::string prefix = fmt::format("pl__{}__", contract_.component);
+    std::map<std::string, std::string_view> imports;  // symbol → name
+    for (const contract::Callable& callable : contract_.callables)
+      if (callable.direction == contract::Direction::kImport)
+        imports.emplace(fmt::format("{}import__{}", prefix, callable.name), callable.name);
+    for (contract::Callable& callable : contract_.callables) {
+      if (callable.direction != contract::Direction::kExport) continue;
+      const std::string symbol = fmt::format("{}export__{}", prefix, callable.name);
+      std::set<std::string> called;
+      std::set<Place> reached;
+      std::vector<Place> open;
+      const auto reach = [&](std::size_t part, const std::string& name) {
+        if (const auto import = imports.find(name); import != imports.end()) called.emplace(import->second);
+        Place place{part, name};
+        if (!defined.contains(place))
+          if (const auto other = visible.find(name); other != visible.end()) place.first = other->second;
+        if (defined.contains(place) && reached.insert(place).second) open.push_back(place);
+      };
+      reach(0, symbol);
+      while (!open.empty()) {
+        const Place at = open.back();
+        open.pop_back();
+        for (const std::string& name : defined.at(at)->uses) reach(at.first, name);
+      }
+      callable.calls.assign(called.begin(), called.end());
+    }
   }
 
   void instructions() {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include "packager/base/sha256.h"
 #include "packager/capture/ptx_text.h"
@@ -498,6 +499,21 @@ class Parser {
       if (PtxFunction& function = facts_.functions[index.at(body.name)];
           function.weak && function.digest.empty())
         function.digest = digest_of(body);
+    std::unordered_set<std::string_view> names;
+    for (const auto& [name, at] : index) names.insert(name);
+    for (const Body& body : bodies_) {
+      const std::set<std::string_view> used = names_in(body.text, names);
+      facts_.functions[index.at(body.name)].uses.assign(used.begin(), used.end());
+    }
+  }
+
+  static std::set<std::string_view> names_in(std::string_view text,
+                                             const std::unordered_set<std::string_view>& known) {
+    std::set<std::string_view> found;
+    Lexer lexer(text);
+    for (std::string_view token = lexer.next(); !token.empty(); token = lexer.next())
+      if (const auto name = known.find(token); name != known.end()) found.insert(*name);
+    return found;
   }
 
   std::string_view text_, name_;

@@ -19,6 +19,7 @@ struct PtxFunction {
   bool external = false;                 ///< declared, not defined here
   std::vector<std::int64_t> parameters;  ///< bytes of each
   std::int64_t result = 0;               ///< bytes; 0: none
+  std::vector<std::string> uses;         ///< functions that its body names, by call or address; sorted
   std::string
       digest;  ///< weak definitions: SHA-256 of header and body, without names that vary between modules
 };

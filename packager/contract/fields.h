@@ -6,7 +6,8 @@
 //   stated(key, optional<Amount>)   choice(key, enum)   names(key, record_key, vector<string>)
 //   numbers(key, record_key, vector<int64>)   amounts(key, record_key, vector<Amount>)   type(key, Type)
 //   types(key, record_key, vector<Type>)   members(key, record_key, vector<Field>)
-//   packed(key, string): filled by pack, in no record
+//   packed(key, string)   packed(key, vector<string>): filled by pack, in no record; the latter newer than
+//   schema 1, absent when empty
 //   later(key, int64)   later(key, string)   later(key, record_key, vector<Field> or vector<string>): newer
 //   than schema 1, absent when 0 or empty
 // where `record_key` is the repeated key of the list's records. Entries are taken as const or not, as the
@@ -78,6 +79,7 @@ void fields(V& v, T& callable) {
   v.type("result", callable.result);
   v.types("parameters", "parameter", callable.parameters);
   v.names("phases", "phase", callable.phases);
+  v.packed("calls", callable.calls);
 }
 
 template <class V, Of<Buffer> T>

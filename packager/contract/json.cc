@@ -76,6 +76,7 @@ struct JsonWriter {
     if (!values.empty()) names(key, record_key, values);
   }
   void packed(std::string_view key, const std::string& value) { put(key, value); }
+  void packed(std::string_view key, const std::vector<std::string>& values) { later(key, {}, values); }
   void where(const SourceSpan& span) {
     put("file", span.file);
     put("line", span.line);
@@ -192,6 +193,7 @@ class JsonReader {
   }
 
   void packed(std::string_view key, std::string& value) { text(key, value); }
+  void packed(std::string_view key, std::vector<std::string>& values) { later(key, {}, values); }
 
   void where(SourceSpan& span) {
     text("file", span.file);

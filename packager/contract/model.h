@@ -53,6 +53,7 @@ struct Callable {
   std::vector<Type> parameters;
   std::vector<std::string>
       phases;  ///< import: the phases in which it is called; export: the phases that it runs
+  std::vector<std::string> calls;  ///< export: the imported callables that its code calls, sorted
 };
 
 /// Shared memory by handle.

@@ -151,6 +151,7 @@ class RecordReader {
   }
 
   void packed(std::string_view, std::string&) {}
+  void packed(std::string_view, std::vector<std::string>&) {}
 
   /// Reports keys that no field asked for.
   void finish() {
@@ -268,6 +269,7 @@ struct RecordWriter {
     names(key, record_key, values);
   }
   void packed(std::string_view, const std::string&) {}
+  void packed(std::string_view, const std::vector<std::string>&) {}
 };
 
 template <class Entry>

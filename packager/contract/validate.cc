@@ -270,6 +270,23 @@ class Validator {
     for (std::size_t i = 0; i < callable.parameters.size(); ++i)
       type(fmt::format("parameter {}", i), callable.parameters[i], false);
     live("phases", callable.phases);
+    calls(callable);
+  }
+
+  void calls(const Callable& callable) {
+    if (std::adjacent_find(callable.calls.begin(), callable.calls.end(), std::greater_equal<>()) !=
+        callable.calls.end())
+      value("calls", "a name stands twice, or they are not sorted");
+    for (const std::string& name : callable.calls) {
+      const bool known =
+          callable.direction == Direction::kExport &&
+          std::any_of(contract_.callables.begin(), contract_.callables.end(), [&](const Callable& other) {
+            return other.direction == Direction::kImport && other.name == name;
+          });
+      if (!known)
+        fail("P-VALUE", fmt::format("{} calls '{}', which is no import", entry(), shortened(name)),
+             "an export calls the imported callables of its component");
+    }
   }
 
   void check(const Buffer& buffer) {

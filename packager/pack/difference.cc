@@ -36,6 +36,9 @@ std::map<std::string, Values> entries_of(const contract::Contract& contract) {
   component["name"] = contract.component;
   component["mutable_data"] = fmt::format("{}", fmt::join(contract.mutable_data, ", "));
   component["weak"] = fmt::format("{}", fmt::join(contract.weak, ", "));
+  for (const contract::Callable& callable : contract.callables)
+    if (!callable.calls.empty())
+      entries["callable " + callable.name]["calls"] = fmt::format("{}", fmt::join(callable.calls, ", "));
   if (contract.host) {
     entries["host"]["library"] = contract.host->library;
     entries["host"]["sha256"] = contract.host->sha256;

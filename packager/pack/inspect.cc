@@ -66,7 +66,9 @@ std::vector<std::string> row(const Callable& callable) {
   std::vector<std::string> types;
   for (const Type& type : callable.parameters) types.push_back(type.name);
   return {std::string(enum_name(callable.direction)), callable.name,
-          fmt::format("{}({})", callable.result.name, fmt::join(types, ", ")), during("in", callable.phases)};
+          fmt::format("{}({})", callable.result.name, fmt::join(types, ", ")),
+          during("in", callable.phases) + (callable.phases.empty() || callable.calls.empty() ? "" : "; ") +
+              during("calls", callable.calls)};
 }
 
 std::vector<std::string> row(const Buffer& buffer) {

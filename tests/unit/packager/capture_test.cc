@@ -7,6 +7,7 @@
 #include "packager/capture/object.h"
 #include "packager/capture/ptx.h"
 #include "packager/contract/json.h"
+#include "packager/contract/records.h"
 #include "tests/unit/packager/fixture.h"
 
 namespace pipelink {
@@ -216,6 +217,68 @@ TEST_CASE("bodies are compared without the names of their module") {
   CHECK(calls("0a1b2c3d", "", "") != calls("0a1b2c3d", "", "membar.gl;"));
 }
 
+TEST_CASE("functions that a body names") {
+  const PtxFacts facts =
+      ptx(".extern .func far\n;\n.global .u64 table;\n"
+          ".func near() { { call.uni (retval0), \nfar, \n(\nparam0\n); } ret; }\n"
+          ".visible .func f() { // near\nmov.u64 %rd1, far;\ncall.uni near, ();\nmov.u64 %rd2, table;\n"
+          "call.uni near, (); }\n");
+  CHECK(facts.functions.at(0).uses.empty());
+  CHECK(facts.functions.at(1).uses == std::vector<std::string>{"far"});
+  CHECK(facts.functions.at(2).uses == std::vector<std::string>{"far", "near"});
+}
+
+TEST_CASE("what exports call, through the component's own functions") {
+  contract::Contract contract;
+  contract.component = "demo";
+  contract.toolkit = "13.0";
+  const auto add = [&](contract::Direction direction, const char* name) {
+    contract::Callable& callable = contract.callables.emplace_back();
+    callable.name = name;
+    callable.direction = direction;
+    callable.result = {"void", 0, 0};
+  };
+  for (const char* name : {"direct", "leaf", "other_object", "through"})
+    add(contract::Direction::kExport, name);
+  for (const char* name : {"alone", "far", "near"}) add(contract::Direction::kImport, name);
+  const auto object = [](const std::string& text) {
+    return test::fatbin(
+        {{1, "\n.version 9.0\n.target sm_90a\n.address_size 64\n" + text}, {8, test::ltoir()}});
+  };
+  std::string records;
+  for (const contract::Record& record : contract::records_from_contract(contract))
+    records += test::record_variable(fmt::format("__nv_static_9__0a_4_d_cu_record_{}", records.size()),
+                                     contract::record_text(record));
+  const auto function = [](std::string_view linkage, std::string_view name, std::string_view calls) {
+    return fmt::format("{} .func {}(.param .align 8 .b8 p[16])\n{{\n{}ret;\n}}\n", linkage, name, calls);
+  };
+  const std::string far = "call.uni pl__demo__import__far, (p);\n",
+                    near = "call.uni pl__demo__import__near, (p);\n";
+  const std::string externs =
+      ".extern .func pl__demo__import__far(.param .align 8 .b8 p[16])\n;\n"
+      ".extern .func pl__demo__import__near(.param .align 8 .b8 p[16])\n;\n";
+  const std::string first =
+      records + externs + ".extern .func _ZN4demo4thenEv(.param .align 8 .b8 p[16])\n;\n" +
+      function("", "helper", "call.uni again, (p);\n") +
+      function(".weak", "_ZN4demo5againEv", "call.uni helper, (p);\n" + near) +
+      function("", "again", "call.uni helper, (p);\ncall.uni _ZN4demo5againEv, (p);\n") +
+      function(".visible", "pl__demo__export__direct", near + far) +
+      function(".visible", "pl__demo__export__leaf", "") +
+      function(".visible", "pl__demo__export__through", "call.uni helper, (p);\n") +
+      function(".visible", "pl__demo__export__other_object", "call.uni _ZN4demo4thenEv, (p);\n");
+  // Its static `helper` is another one.
+  const std::string second = externs + function("", "helper", far) +
+                             function(".visible", "_ZN4demo4thenEv", "call.uni helper, (p);\n");
+  const Outcome<Captured> captured =
+      capture_bytes({object(first), object(second)}, {"demo", "1.0", "sm_90a", ""});
+  CAPTURE(render_text(captured.diagnostics));
+  REQUIRE(captured);
+  std::string found;
+  for (const contract::Callable& callable : captured->contract.callables)
+    found += fmt::format("{}: {}\n", callable.name, fmt::join(callable.calls, ", "));
+  CHECK(found == "alone: \ndirect: far, near\nfar: \nleaf: \nnear: \nother_object: far\nthrough: near\n");
+}
+
 TEST_CASE("operands are followed to where they come from") {
   const auto only = [](std::string_view body) {
     const std::vector<PtxInstruction> code = ptx_code("f", body);
@@ -339,6 +402,7 @@ TEST_CASE("a contract is captured") {
   Outcome<Captured> captured = capture_bytes({test::object(sample)});
   CAPTURE(render_text(captured.diagnostics));
   REQUIRE(captured);
+  sample.callables[0].calls = {"mask"};  // bodies here call every handle
   CHECK(to_json(captured->contract) == to_json(sample));
   CHECK(captured->ltoir.size() == 1);
   CHECK(captured->ltoir[0].starts_with(test::ltoir()));

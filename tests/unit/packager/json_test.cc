@@ -49,6 +49,18 @@ TEST_CASE("a list that came later is absent when it is empty") {
   CHECK(read->tensor_memory.empty());
 }
 
+TEST_CASE("calls came later: absent when there are none") {
+  Contract contract = test::sample_contract();
+  contract.callables[0].calls = {"mask"};
+  CHECK(to_json(contract).find("\"calls\": [\n        \"mask\"\n      ]") != std::string::npos);
+  CHECK(from_json(to_json(contract), "contract.json")->callables[0].calls ==
+        std::vector<std::string>{"mask"});
+  contract.callables[0].calls.clear();
+  const std::string text = to_json(contract);
+  CHECK(text.find("\"calls\"") == std::string::npos);
+  CHECK(from_json(text, "contract.json")->callables[0].calls.empty());
+}
+
 TEST_CASE("round trip") {
   Contract contract = test::sample_contract();
   contract.mutable_data = {"counter"};

@@ -192,7 +192,9 @@ TEST_CASE("pack refuses") {
 }
 
 TEST_CASE("inspect") {
-  Outcome<Package> package = parse_package(*package_bytes(test::sample_contract(), kCode), "demo.plk");
+  contract::Contract sample = test::sample_contract();
+  sample.callables[0].calls = {"mask"};
+  Outcome<Package> package = parse_package(*package_bytes(sample, kCode), "demo.plk");
   REQUIRE(package);
   const std::string text = inspect_text(*package);
   CHECK(text.starts_with(
@@ -201,8 +203,8 @@ TEST_CASE("inspect") {
                   "  consumer  4 warps, aligned to 4  registers 160..240  demo.cu:10\n"
                   "  producer  4 warps, aligned to 4  registers 24..40    demo.cu:20\n\n"
                   "callables\n"
-                  "  export  act   float(float (&)[4], int)  in work  demo.cu:30\n"
-                  "  import  mask  void(float (&)[128])               demo.cu:31\n",
+                  "  export  act   float(float (&)[4], int)  in work; calls mask  demo.cu:30\n"
+                  "  import  mask  void(float (&)[128])                           demo.cu:31\n",
                   package->sha256)));
   CHECK(
       text.find("  export  operands  consumer  2..8 stages, bytes 16384, aligned to 1024, full arrivals 1") !=
@@ -226,10 +228,12 @@ TEST_CASE("differences") {
   b.phases.push_back(b.phases[1]);
   b.phases.back().name = "store";
   b.rings[0].full_arrivals.reset();
+  b.callables[0].calls = {"mask"};
   CHECK(contract_differences(a, b) ==
         std::vector<std::string>{
-            "- buffer table", "  component: version 1.2.0 -> 1.3.0", "  fact group: domain 4, 8, 16 -> 8, 16",
-            "  ring operands: full_arrivals 1 -> none", "  role consumer: warps 4 -> 8", "+ phase store"});
+            "- buffer table", "  callable act: calls none -> mask", "  component: version 1.2.0 -> 1.3.0",
+            "  fact group: domain 4, 8, 16 -> 8, 16", "  ring operands: full_arrivals 1 -> none",
+            "  role consumer: warps 4 -> 8", "+ phase store"});
 }
 
 TEST_SUITE_END();

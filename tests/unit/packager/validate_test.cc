@@ -183,6 +183,20 @@ TEST_CASE("entries") {
         }).starts_with("P-EXPRESSION expression of requirement whole is not an expression | "));
 }
 
+TEST_CASE("calls of an export are imports, sorted") {
+  CHECK(
+      only([](Contract& c) { c.callables[0].calls = {"act"}; }) ==
+      "P-VALUE callable act calls 'act', which is no import | an export calls the imported callables of its "
+      "component");
+  CHECK(only([](Contract& c) { c.callables[1].calls = {"mask"}; }) ==
+        "P-VALUE callable mask calls 'mask', which is no import | an export calls the imported callables of "
+        "its "
+        "component");
+  CHECK(only([](Contract& c) {
+          c.callables[0].calls = {"mask", "mask"};
+        }) == "P-VALUE calls of callable act is out of range | a name stands twice, or they are not sorted");
+}
+
 TEST_CASE("facts") {
   CHECK(only([](Contract& c) {
           c.facts[0].value = Amount{5, ""};
