@@ -15,9 +15,9 @@ using contract::TensorPort;
 
 class HandoverSettler {
  public:
-  HandoverSettler(const Composition& composition, const std::vector<Unserved>& left, Bindings& bindings,
-                  Faults& faults)
-      : composition_(composition), left_(left), bindings_(bindings), faults_(faults) {}
+  HandoverSettler(const Composition& composition, const std::vector<Unserved>& left,
+                  const std::set<PortRef>& silent, Bindings& bindings, Faults& faults)
+      : composition_(composition), left_(left), silent_(silent), bindings_(bindings), faults_(faults) {}
 
   void add(PortRef import) {
     if (tile(import, Direction::kExport) != nullptr) givers_.push_back(import);
@@ -42,11 +42,18 @@ class HandoverSettler {
           " of other instances carry a tensor of this name");
     match([&](PortRef giver, PortRef taker) { return misfit(giver, taker).empty(); },
           " of other instances fit, and not just one of them carries a tensor of this name");
-    for (const Unserved& u : left_)
-      if (!settled_.count(u.import)) unserved(u);
+    bool quiet = false;
+    for (const Unserved& u : left_) {
+      if (settled_.count(u.import)) continue;
+      if (meets_silent(u.import)) {
+        quiet = true;
+      } else {
+        unserved(u);
+      }
+    }
     std::sort(bindings_.handovers.begin(), bindings_.handovers.end(),
               [](const Binding& a, const Binding& b) { return a.importer < b.importer; });
-    return faults_.list.size() == before;
+    return faults_.list.size() == before && !quiet;
   }
 
  private:
@@ -82,6 +89,23 @@ class HandoverSettler {
       text +=
           std::string(gives ? ", which gives the tile " : ", which takes the tile ") + quoted(tensor->name);
     return {composition_.instances[ref.instance].name, text + more, callable(ref).where};
+  }
+
+  /// Whether an import that is left alone gives what this one takes, or the other way round.
+  bool meets_silent(PortRef port) const {
+    return std::any_of(silent_.begin(), silent_.end(), [&](PortRef other) {
+      return other.instance != port.instance &&
+             ((tile(port, Direction::kExport) && tile(other, Direction::kImport)) ||
+              (tile(port, Direction::kImport) && tile(other, Direction::kExport)));
+    });
+  }
+
+  /// The exports to which an import is bound.
+  std::string served_by(PortRef import) const {
+    std::vector<std::string> names;
+    for (const Binding& b : bindings_.callables)
+      if (b.importer == import) names.push_back(name(b.exporter));
+    return joined(names, ", ");
   }
 
   /// The pairs of which neither side has another partner; an error for the others, if `why` says one.
@@ -137,13 +161,20 @@ class HandoverSettler {
     const std::vector<PortRef> none;
     const bool takes = tile(import.import, Direction::kImport) != nullptr;
     std::vector<PortRef> others = handed.gives ? takers_ : takes ? givers_ : none;
+    for (const Binding& b : bindings_.callables)  // served otherwise
+      if (tile(b.importer, handed.gives ? Direction::kImport : Direction::kExport) != nullptr &&
+          (handed.gives || takes))
+        others.push_back(b.importer);
     std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
     for (const PortRef other : others) {
       if (other.instance == import.import.instance) continue;
       std::string why = handed.gives ? misfit(import.import, other) : misfit(other, import.import);
       for (const Binding& b : bindings_.handovers)
         if (b.importer == other || b.exporter == other)
           why = "its other side is " + name(b.importer == other ? b.exporter : b.importer);
+      if (const std::string exports = served_by(other); !exports.empty()) why = "it is bound to " + exports;
+      if (settled_.count(other) || !served_by(other).empty()) ++handed.taken;
       handed.rejected.push_back(fact(other, "; rejected: " + why));
     }
     report_unserved(import, "callable", callable(import.import).name, name(import.import),
@@ -152,6 +183,7 @@ class HandoverSettler {
 
   const Composition& composition_;
   const std::vector<Unserved>& left_;
+  const std::set<PortRef>& silent_;
   Bindings& bindings_;
   Faults& faults_;
   std::vector<PortRef> givers_, takers_;
@@ -164,15 +196,16 @@ std::vector<Binding> handovers_by_name(const Composition& composition, const std
   Bindings bindings;
   Faults none;
   const std::vector<Unserved> left;
-  HandoverSettler settler(composition, left, bindings, none);
+  const std::set<PortRef> silent;
+  HandoverSettler settler(composition, left, silent, bindings, none);
   for (const PortRef import : open) settler.add(import);
   settler.by_name();
   return std::move(bindings.handovers);
 }
 
-bool settle_handovers(const Composition& composition, const std::vector<Unserved>& left, Bindings& bindings,
-                      Faults& faults) {
-  return HandoverSettler(composition, left, bindings, faults).run();
+bool settle_handovers(const Composition& composition, const std::vector<Unserved>& left,
+                      const std::set<PortRef>& silent, Bindings& bindings, Faults& faults) {
+  return HandoverSettler(composition, left, silent, bindings, faults).run();
 }
 
 }  // namespace pipelink::binding

@@ -61,7 +61,8 @@ struct Unserved {
 
 /// Imports of other roles that could have been the other side, and why none is.
 struct Handed {
-  bool gives = false;  ///< the import gives a tile, and they would take it
+  bool gives = false;     ///< the import gives a tile, and they would take it
+  std::size_t taken = 0;  ///< of the rejected, those that have another side
   std::vector<LabelledFact> rejected;
 };
 
@@ -74,9 +75,10 @@ void report_unserved(Unserved unserved, const std::string& kind, const std::stri
 std::vector<Binding> handovers_by_name(const Composition& composition, const std::vector<PortRef>& open);
 
 /// Pairs imports that no export serves, where the one gives a tile and the other takes it. L-UNBOUND for
-/// those that are left, L-AMBIGUOUS.
-bool settle_handovers(const Composition& composition, const std::vector<Unserved>& left, Bindings& bindings,
-                      Faults& faults);
+/// those that are left, L-AMBIGUOUS. Of `silent` imports a message has been given: what could have been the
+/// other side of one of them is left alone.
+bool settle_handovers(const Composition& composition, const std::vector<Unserved>& left,
+                      const std::set<PortRef>& silent, Bindings& bindings, Faults& faults);
 
 /// No bound call leads back to itself. L-RECURSION.
 void refuse_recursion(const Composition& composition, const Bindings& bindings, Faults& faults);

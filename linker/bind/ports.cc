@@ -42,13 +42,17 @@ class Settler {
                ///< a namesake in another way
   std::vector<Binding> bound;
   std::vector<Unserved> left;
+  std::set<PortRef> silent;     ///< imports of which an earlier message has told the cause
   std::set<PortRef> unsettled;  ///< exports that an unsettled import could have meant
   bool settled = true;
 
   void run() {
     std::vector<const Port*> open;
     for (const Port& p : imports) {
-      if (told_.faulty.count(p.ref)) continue;
+      if (told_.faulty.count(p.ref)) {
+        silent.insert(p.ref);
+        continue;
+      }
       if (const auto it = told_.exporters_of.find(p.ref); it != told_.exporters_of.end()) {
         for (const PortRef& exporter : it->second) bound.push_back({p.ref, exporter});
       } else {
@@ -140,6 +144,18 @@ class Settler {
     return {};
   }
 
+  /// Whether a BIND that is in error names one of these: it may have been meant to settle this import.
+  bool named_in_error(const Port& p, const std::vector<Candidate>& candidates) {
+    if (std::none_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+          return told_.faulty.count(c.port->ref) != 0 && misfit_(p.ref, c.port->ref).empty();
+        }))
+      return false;
+    for (const Candidate& c : candidates) unsettled.insert(c.port->ref);
+    silent.insert(p.ref);
+    settled = false;
+    return true;
+  }
+
   void ambiguous(const Port& p, const std::vector<Candidate>& candidates, const std::string& reason) {
     Diagnostic d = error("L-AMBIGUOUS", "the " + kind_ + " " + quoted(name(p)) + " could be bound to " +
                                             counted(candidates.size(), "export"));
@@ -159,6 +175,7 @@ class Settler {
   }
 
   void unbound(const Port& p, const std::vector<Candidate>& candidates) {
+    if (named_in_error(p, candidates)) return;
     Unserved unserved{p.ref, {}, {}};
     for (const Candidate& c : candidates) {
       unserved.rejected.push_back(fact(*c.port, Direction::kExport, "; rejected: " + c.misfit));
@@ -196,7 +213,10 @@ void report_unserved(Unserved unserved, const std::string& kind, const std::stri
   if (!handed.rejected.empty())
     d.reason += "; " + counted(handed.rejected.size(), "import") + " of other roles " +
                 (handed.gives ? "that take" : "that give") +
-                (handed.rejected.size() == 1 ? "s a tile, and it does not fit" : " a tile, none fits");
+                (handed.rejected.size() > 1
+                     ? handed.taken > 0 ? " a tile, none is free and fits" : " a tile, none fits"
+                 : handed.taken > 0 ? "s a tile, and it has another side"
+                                    : "s a tile, and it does not fit");
   d.help = "add a component that exports " + kind + " " + quoted(port);
   for (Proposal& proposal : unserved.own) proposal.help = d.help + ", or " + proposal.help;
   faults.push_back(std::move(d), std::move(unserved.own));
@@ -228,7 +248,9 @@ void check_ring_ends(const Settler& rings, const Told& told, Faults& faults) {
     }
     if (others.size() == 1) continue;
     if (others.empty()) {
-      if (rings.unsettled.count(e.ref) || told.faulty.count(e.ref)) continue;
+      const bool meant = std::any_of(rings.silent.begin(), rings.silent.end(),
+                                     [&](PortRef p) { return p.instance != e.ref.instance; });
+      if (meant || rings.unsettled.count(e.ref) || told.faulty.count(e.ref)) continue;
       Diagnostic d = error("L-UNBOUND", "the ring " + quoted(rings.name(e)) + " has no other side");
       d.facts.push_back(rings.fact(e, Direction::kExport));
       for (const Port& p : rings.imports) {
@@ -287,7 +309,7 @@ bool settle_callables(const Composition& composition, const BindEntries& told, B
   };
   settler.run();
   bindings.callables = settler.bound;
-  const bool handed = settle_handovers(composition, settler.left, bindings, faults);
+  const bool handed = settle_handovers(composition, settler.left, settler.silent, bindings, faults);
   std::set<PortRef> used = settler.unsettled;
   for (const Binding& b : settler.bound) used.insert(b.exporter);
   for (const Port& e : settler.exports) {

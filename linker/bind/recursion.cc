@@ -1,9 +1,7 @@
 // Calls that lead back to where they began, over exports, what these call, and to what that is bound.
-#include <algorithm>
-
-#include "linker/bind/compatible.h"
 #include "linker/bind/graph.h"
 #include "linker/bind/passes.h"
+#include "linker/bind/proposals.h"
 #include "linker/bind/words.h"
 
 namespace pipelink::binding {
@@ -59,7 +57,8 @@ class Calls {
                          "imports callable " + quoted(import.name) + "; bound to " + quoted(name(hop.to)),
                          import.where});
       path += " -> " + name(hop.import) + " -> " + name(hop.to);
-      propose(hop, ways_out);
+      for (Proposal& way : other_exports(composition_, bindings_.callables, hop.import, hop.to, true))
+        ways_out.push_back(std::move(way));
     }
     d.reason = path + ": " + counted(circle.size(), "call") +
                " in a circle; none returns, and the toolchain would drop " +
@@ -85,31 +84,6 @@ class Calls {
   }
   const std::string& owner(PortRef ref) const { return composition_.instances[ref.instance].name; }
   std::string name(PortRef ref) const { return dotted(composition_, ref.instance, callable(ref).name); }
-
-  /// Without this export among several of the import, or another export in its place.
-  void propose(const Hop& hop, std::vector<Proposal>& out) const {
-    const auto among = [&](const Binding& b) { return b.importer == hop.import; };
-    if (std::count_if(bindings_.callables.begin(), bindings_.callables.end(), among) > 1) {
-      const std::string first = name(hop.import), second = name(hop.to);
-      out.push_back({"remove " + bind_line(first, second), [=](Composition& c) {
-                       std::erase_if(c.bind, [&](const auto& e) {
-                         return (e.first == first && e.second == second) ||
-                                (e.first == second && e.second == first);
-                       });
-                     }});
-      return;
-    }
-    const Side importer{owner(hop.import), composition_.contract(hop.import.instance)};
-    for (std::size_t i = 0; i < composition_.instances.size(); ++i) {
-      const Side side{composition_.instances[i].name, composition_.contract(i)};
-      for (std::size_t k = 0; k < side.contract.callables.size(); ++k) {
-        const contract::Callable& other = side.contract.callables[k];
-        if (other.direction != contract::Direction::kExport || PortRef{i, k} == hop.to) continue;
-        if (callable_misfit(importer, callable(hop.import), side, other).empty())
-          out.push_back(bind_proposal(name(hop.import), dotted(composition_, i, other.name)));
-      }
-    }
-  }
 
   const Composition& composition_;
   const Bindings& bindings_;

@@ -71,10 +71,26 @@ class Resolver {
     return kind < kTensor ? all[kind] : nullptr;
   }
 
-  void poison(const End& e) {
+  /// No further message about these ports. False: there are none.
+  bool poison(const End& e) {
+    bool any = false;
     for (int kind = 0; kind < kTensor; ++kind) {
-      if (e.ports[kind]) told(kind)->faulty.insert({e.instance, e.ports[kind]->index});
+      if (!e.ports[kind]) continue;
+      told(kind)->faulty.insert({e.instance, e.ports[kind]->index});
+      any = true;
     }
+    return any;
+  }
+
+  void poison_all(std::size_t instance) {
+    const Contract& c = composition_.contract(instance);
+    const auto all = [&](int kind, const auto& list) {
+      for (std::size_t i = 0; i < list.size(); ++i) told(kind)->faulty.insert({instance, i});
+    };
+    all(kCallable, c.callables);
+    all(kRing, c.rings);
+    all(kFact, c.facts);
+    all(kCounter, c.counters);
   }
 
   std::optional<End> end(const std::string& text) {
@@ -115,13 +131,20 @@ class Resolver {
     return e;
   }
 
-  /// The ports that a misspelt end most likely means: no further message about them.
+  /// The ports that a misspelt end most likely means; all that it may mean, if its name is near none.
   void poison(const std::string& text) {
     const auto dot = text.find('.');
+    const std::string name = text.substr(0, dot), port = dot == std::string::npos ? "" : text.substr(dot + 1);
+    bool known = false, any = false;
     for (std::size_t i = 0; i < composition_.instances.size(); ++i) {
-      if (composition_.instances[i].name == text.substr(0, dot))
-        poison(ports_of(text, i, text.substr(dot + 1)));
+      if (composition_.instances[i].name != name) continue;
+      known = true;
+      if (!poison(ports_of(text, i, port))) poison_all(i);
     }
+    if (known) return;
+    for (std::size_t i = 0; i < composition_.instances.size(); ++i)
+      any = poison(ports_of(text, i, port)) || any;
+    for (std::size_t i = 0; !any && i < composition_.instances.size(); ++i) poison_all(i);
   }
 
   template <class Spell>
@@ -131,7 +154,7 @@ class Resolver {
     d.facts.push_back(entry_);
     d.reason = all.empty() ? "there are none" : lead + joined(all, ", ");
     d.help = "name one of these, or remove the BIND";
-    if (!near.empty()) poison(spell(near.front()));
+    poison(near.empty() ? wrong : spell(near.front()));
     std::vector<Proposal> proposals;
     for (const std::string& name : near) {
       const std::string right = spell(name), old_first = first_, old_second = second_;

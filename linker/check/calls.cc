@@ -1,4 +1,5 @@
 #include "linker/bind/compatible.h"
+#include "linker/bind/proposals.h"
 #include "linker/bind/words.h"
 #include "linker/check/context.h"
 
@@ -29,8 +30,11 @@ void check_signature(const Context& context, const Binding& b, Findings& finding
   f.diagnostic.reason = binding::joined(faults, "\n");
   f.diagnostic.help =
       "compile " + in.owner + " and " + out.owner + " against one declaration of " + quoted(exported.name);
-  f.proposals = other_exports(context, b.importer, b.exporter);
-  for (Proposal& p : f.proposals) p.help = f.diagnostic.help + "; another export fits: " + p.help;
+  f.proposals =
+      binding::other_exports(context.composition, context.bindings.callables, b.importer, b.exporter, false);
+  for (Proposal& p : f.proposals)
+    p.help =
+        f.diagnostic.help + (p.help.starts_with("remove ") ? ", or " : "; another export fits: ") + p.help;
   findings.push_back(std::move(f));
 }
 
@@ -53,24 +57,6 @@ void check_handover(const Context& context, const Binding& b, Findings& findings
 }
 
 }  // namespace
-
-std::vector<Proposal> other_exports(const Context& context, PortRef importer, PortRef bound) {
-  std::vector<Proposal> out;
-  const Side a = context.side(importer.instance);
-  const Callable& import = a.contract.callables[importer.index];
-  const std::string name = dotted(context.composition, importer.instance, import.name);
-  for (std::size_t i = 0; i < context.composition.instances.size(); ++i) {
-    const Side b = context.side(i);
-    for (std::size_t k = 0; k < b.contract.callables.size(); ++k) {
-      const Callable& exported = b.contract.callables[k];
-      if (exported.direction != Direction::kExport || PortRef{i, k} == bound || i == importer.instance)
-        continue;
-      if (!binding::callable_misfit(a, import, b, exported).empty()) continue;
-      out.push_back(binding::bind_proposal(name, dotted(context.composition, i, exported.name)));
-    }
-  }
-  return out;
-}
 
 void check_calls(const Context& context, Findings& findings) {
   for (const Binding& b : context.bindings.callables) check_signature(context, b, findings);

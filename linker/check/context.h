@@ -79,9 +79,6 @@ void check_block(const Context& context, Findings& findings);         ///< L-WAR
 void check_packages(const Context& context, Findings& findings);      ///< L-ODR
 void check_threads(const Context& context, Findings& findings);       ///< L-THREADS
 
-/// A BIND of the callable `importer` for every export that would fit but `bound`, to which it is bound.
-std::vector<Proposal> other_exports(const Context& context, PortRef importer, PortRef bound);
-
 /// The greatest depth of every ring that can be computed, by owner.
 RingStages deepest(const Context& context);
 void check_protocols(const Context& context, const RingStages& stages,

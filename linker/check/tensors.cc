@@ -1,4 +1,5 @@
 // Tensor ports whose numbers are facts, and the two sides of each tensor.
+#include "linker/bind/proposals.h"
 #include "linker/bind/words.h"
 #include "linker/check/context.h"
 #include "packager/contract/tensor.h"
@@ -120,7 +121,8 @@ void check_sides(const Context& context, const Binding& b, Findings& findings) {
     };
     if ((carries(call.importer, b.importer) && carries(call.exporter, b.exporter)) ||
         (carries(call.importer, b.exporter) && carries(call.exporter, b.importer))) {
-      for (Proposal& p : other_exports(context, call.importer, call.exporter))
+      for (Proposal& p : binding::other_exports(context.composition, context.bindings.callables,
+                                                call.importer, call.exporter, false))
         f.proposals.push_back(std::move(p));
     }
   }

@@ -235,10 +235,16 @@ class Router {
     const auto last = std::find_if(bindings_.callables.rbegin(), bindings_.callables.rend(),
                                    [&](const Binding& b) { return b.importer == out_.callable.importer; });
     if (last->exporter == consumer || out_.request.from.space != transfer::Space::kRegisters) return true;
-    return refuse(
-        fmt::format("{} may write to the tile (its parameter is {}), which {} is given after it",
-                    call_name(consumer), wants_->name, call_name(last->exporter)),
-        fmt::format("take the tile as const in {}, or let its BIND be the last", call_name(consumer)));
+    const auto writers =
+        std::count_if(bindings_.callables.begin(), bindings_.callables.end(), [&](const Binding& b) {
+          return b.importer == out_.callable.importer &&
+                 !is_const(
+                     callable(composition_, b.exporter).parameters[static_cast<std::size_t>(out_.parameter)]);
+        });
+    return refuse(fmt::format("{} may write to the tile (its parameter is {}), which {} is given after it",
+                              call_name(consumer), wants_->name, call_name(last->exporter)),
+                  fmt::format("take the tile as const in {}{}", call_name(consumer),
+                              writers == 1 ? ", or let its BIND be the last" : "; only the last may write"));
   }
 
   /// A copy is there for one call.

@@ -294,6 +294,15 @@ def several(tools):
     write = tools.package("writes", source=consumer(ACCUMULATOR, const="").replace("take::", "writes::").replace("take.h", "writes.h"))
     text = tools.refused("written_first", [give, write, packages["rows"]], "L-ROUTE", bind=[["give.take", "writes.take"], ["give.take", "rows.take"]])
     check("writes.take may write to the tile" in text and "which rows.take is given after it" in text, text)
+    check("or let its BIND be the last" in text, text)
+    # Of two that may, only one can be the last.
+    other = tools.package("also", source=consumer(ACCUMULATOR, const="").replace("take::", "also::").replace("take.h", "also.h"))
+    text = tools.refused("written_twice", [give, write, other], "L-ROUTE", bind=[["give.take", "writes.take"], ["give.take", "also.take"]])
+    check("help: take the tile as const in writes.take; only the last may write" in text, text)
+    # What one of several cannot take is left out, not given once more.
+    halves = tools.package("halves", source=consumer(ACCUMULATOR, "f16").replace("take::", "halves::").replace("take.h", "halves.h"))
+    text = tools.refused("halves", [give, packages["same"], halves], "L-LAYOUT", bind=[["give.take", "same.take"], ["give.take", "halves.take"]])
+    check("help: remove BIND give.take=halves.take" in text, text)
     tools.linked("written_last", [give, write, packages["rows"]], bind=[["give.take", "rows.take"], ["give.take", "writes.take"]])
 
 

@@ -456,6 +456,31 @@ error[L-ODR]: the packages of b and gemm hold different functions of one name
 )");
 }
 
+TEST_CASE("L-LAYOUT, L-SIGNATURE of one of several exports: to do without it, or another in its place") {
+  const Component give = Component("give")
+                             .role("r", 4)
+                             .callable(kIn, "take", {"const float (&)[4]"})
+                             .tensor(kOut, "tile", "take");
+  const auto taker = [](const char* name, const char* element) {
+    return Component(name)
+        .callable(kOut, "take", {"const float (&)[4]"})
+        .tensor(kIn, "tile", "take", 0, element);
+  };
+  const Links both{{{"give.take", "a.take"}, {"give.take", "b.take"}}, {}};
+  CHECK(messages(compose({{give, ""}, {taker("a", "f32"), ""}, {taker("b", "f16"), ""}}, both)) ==
+        R"(error[L-LAYOUT]: the tensor `b.tile` is not what `give.tile` gives
+  b: imports `tile`, f16 64x2 in registers of a warpgroup (b.cu:2)
+  give: exports `tile`, f32 64x2 in registers of a warpgroup (give.cu:3)
+  = reason: the element is f16 in b and f32 in give
+  = help: remove BIND give.take=b.take
+)");
+  const Component plain =
+      Component("b").callable(kOut, "take", {"int"}).callable(kOut, "show", {"const float (&)[4]"});
+  CHECK(messages(compose({{give, ""}, {taker("a", "f32"), ""}, {plain, ""}}, both))
+            .find("= help: compile give and b against one declaration of `take`, or remove "
+                  "BIND give.take=b.take") != std::string::npos);
+}
+
 TEST_CASE("after placement: requirements and amounts that read it") {
   const Component a = owner()
                           .fact("ahead", expression("operands.stages - 3"))

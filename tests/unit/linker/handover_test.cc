@@ -88,6 +88,42 @@ error[L-UNBOUND]: nobody exports what the callable `take.get` needs
              "which takes the tile `x`; rejected: its other side is a.put"));
 }
 
+TEST_CASE("L-UNBOUND: a giver that an export serves is named") {
+  const Component called =
+      Component("called").callable(kOut, "put", {"const float (&)[4]"}).tensor(kIn, "tile", "put");
+  CHECK(said({{giver(), ""}, {taker(), ""}, {called, ""}}) ==
+        R"(error[L-UNBOUND]: nobody exports what the callable `take.get` needs
+  take: imports callable `get` as `void(float (&)[4])` (take.cu:2)
+  called: exports callable `put` as `void(const float (&)[4])`; rejected: parameter 0 is `float (&)[4]` in take and `const float (&)[4]` in called, which differ in const, volatile or reference only (called.cu:1)
+  give: imports callable `put` as `void(const float (&)[4])`, which gives the tile `tile`; rejected: it is bound to called.put (give.cu:2)
+  = reason: 1 export of this kind in the composition, none fits; 1 import of other roles that gives a tile, and it has another side
+  = help: add a component that exports callable `get`
+)");
+}
+
+TEST_CASE("L-BIND alone: what a wrong BIND leaves without another side is not told again") {
+  const auto count = [](const std::string& text) {
+    INFO(text);
+    CHECK(text.find("L-UNBOUND") == std::string::npos);
+    CHECK(text.find("L-AMBIGUOUS") == std::string::npos);
+    std::size_t n = 0;
+    for (std::size_t at = text.find("error["); at != std::string::npos; at = text.find("error[", at + 1)) ++n;
+    return n;
+  };
+  const std::vector<Use> pair{{giver(), ""}, {taker(), ""}};
+  CHECK(count(said(pair, {{"take.get", "take.get"}})) == 1);
+  CHECK(count(said(pair, {{"take.get", "take.tile"}})) == 1);
+  CHECK(count(said(pair, {{"give.put", "give.tile"}})) == 1);
+  CHECK(count(said(pair, {{"give.put", "wrong.get"}})) == 1);
+  CHECK(count(said(pair, {{"nothing.like", "these.are"}})) == 2);
+  CHECK(count(said(pair, {{"give.nothing", "take.these"}})) == 2);
+  CHECK(count(said({{giver(), ""}, {taker("a"), ""}, {taker("b"), ""}}, {{"a.get", "b.get"}})) == 1);
+  const Component load = Component("load").role("r", 4).ring(kOut, "ring", kProducer);
+  const Component use = Component("use").role("r", 4).ring(kIn, "ring", kConsumer);
+  CHECK(count(said({{load, ""}, {use, ""}}, {{"use.ring", "nobody.has"}})) == 1);
+  CHECK(count(said({{load, ""}, {use, "a"}, {use, "b"}}, {{"a.ring", "b.ring"}})) == 1);
+}
+
 TEST_CASE("L-AMBIGUOUS: two other sides, each of which would do") {
   CHECK(said({{giver(), ""}, {taker("a"), ""}, {taker("b"), ""}}) ==
         R"(error[L-AMBIGUOUS]: the callable `give.put` could hand its tile to 2 imports

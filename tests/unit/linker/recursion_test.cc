@@ -53,6 +53,18 @@ TEST_CASE("L-RECURSION: one of several exports leads back") {
   CHECK(found.find("  = help: remove BIND fwd.put=fwd.take\n") != std::string::npos);
 }
 
+TEST_CASE("L-UNBOUND: no help that leads into a circle") {
+  const std::string found =
+      messages(compose({{caller(), ""}, {forward(), ""}}, {{{"caller.take", "fwd.take"}}, {}}));
+  CHECK(found.find("error[L-UNBOUND]: nobody exports what the callable `fwd.put` needs") !=
+        std::string::npos);
+  CHECK(found.find("  = help: add a component that exports callable `put`\n") != std::string::npos);
+  // Also beside another error, which the help leaves.
+  const Component lost = Component("lost").role("run", 4).callable(kIn, "nothing", {"double"});
+  CHECK(messages(compose({{caller(), ""}, {forward(), ""}, {lost, ""}}, {{{"caller.take", "fwd.take"}}, {}}))
+            .find("BIND fwd.put") == std::string::npos);
+}
+
 TEST_CASE("calls between two components both ways are no circle by themselves") {
   const Links links{{{"caller.take", "f1.take"}, {"f1.put", "f2.take"}, {"f2.put", "f1.leaf"}}, {}};
   CHECK(messages(compose({{caller(), ""}, {forward_and_leaf(), "f1"}, {forward_and_leaf(), "f2"}}, links)) ==
