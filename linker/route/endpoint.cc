@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <utility>
 
 #include "packager/contract/tensor.h"
 #include "packager/contract/type_text.h"
@@ -28,6 +30,27 @@ int element_bytes(const std::string& element) {
     if (row.name == element) return row.bytes;
   return 0;
 }
+
+/// Of elements that share a byte with others; 0: no type that is known here.
+int bits_below_byte(std::string_view element) {
+  static constexpr std::array<std::pair<std::string_view, int>, 11> kRows = {{{"b1", 1},
+                                                                              {"u1", 1},
+                                                                              {"u2", 2},
+                                                                              {"s2", 2},
+                                                                              {"b4", 4},
+                                                                              {"u4", 4},
+                                                                              {"s4", 4},
+                                                                              {"i4", 4},
+                                                                              {"e2m1", 4},
+                                                                              {"e2m3", 6},
+                                                                              {"e3m2", 6}}};
+  for (const auto& [name, bits] : kRows)
+    if (name == element) return bits;
+  return 0;
+}
+
+constexpr std::string_view kWholeBytes =
+    "; whole bytes are moved: let the tile's elements be the bytes or words that hold several";
 
 transfer::TileMap tile_map(const layout::Layout& layout, int bytes) {
   transfer::TileMap map;
@@ -91,6 +114,11 @@ ReadEndpoint read_endpoint(const TensorPort& port, const contract::Scope& facts,
   if (std::string fault = type_fault(port, parameter); !fault.empty())
     return {std::nullopt, std::move(fault)};
   if (port.space == "registers") {
+    if (bytes == 0 && parameter.size < layout.values())
+      return {std::nullopt, fmt::format("{} has {} values of {} in a thread, and its parameter {} has {} "
+                                        "bytes, less than one for each{}",
+                                        port.name, layout.values(), port.element, parameter.name,
+                                        parameter.size, kWholeBytes)};
     if (bytes == 0 && parameter.size % layout.values() == 0)
       bytes = static_cast<int>(parameter.size / layout.values());
     if (parameter.size != layout.values() * bytes)
@@ -99,6 +127,9 @@ ReadEndpoint read_endpoint(const TensorPort& port, const contract::Scope& facts,
                           port.name, layout.values(), bytes, parameter.name, parameter.size)};
     return {transfer::in_registers(tile_map(layout, bytes)), {}};
   }
+  if (const int bits = bits_below_byte(port.element); bits != 0)
+    return {std::nullopt, fmt::format("an element {} of {} has {} bit{}{}", port.element, port.name, bits,
+                                      bits == 1 ? "" : "s", kWholeBytes)};
   if (bytes == 0)
     return {std::nullopt, fmt::format("how many bytes an element {} has is not known here", port.element)};
   if (port.space == "tensor_memory")

@@ -180,6 +180,17 @@ PIPELINK_ROLE(hold, .warps = 4, .registers = {24, 240})(pipelink::Self self) { t
     take = tools.package("take", source=consumer(HALF_ROWS), variant="two_roles")
     text = tools.refused("whose", [give, take], "L-ROUTE")
     check("give.hold" in text and "give.other" in text and "PIPELINK_STEPS" in text, f"two roles that may call: {text}")
+    # Elements that share a byte: their bytes can be routed, they cannot.
+    give = tools.package("give", source=producer("((4,8,4),(2,2,8)):((2,64,1024),(1,512,8))", "u4", "unsigned char", 16), variant="nibbles")
+    packed = tools.package("take", source=consumer(HALF_ROWS, "u4", "unsigned char", 16), variant="nibbles")
+    text = tools.refused("nibbles", [give, packed], "L-ROUTE")
+    equal(text.count("error["), 1, "messages")
+    check("tile has 32 values of u4 in a thread, and its parameter const unsigned char (&)[16] has 16 bytes, less than one for each; whole bytes "
+          "are moved" in text, f"values that share bytes: {text}")
+    give = tools.package("give", source=keeps.replace('"f32"', '"u4"').replace(".generations = 2, ", ""), variant="nibbles_kept")
+    packed = tools.package("take", source=in_shared("(64,64):(1,64)", "u4"), variant="nibbles_shared")
+    text = tools.refused("nibbles_shared", [give, packed], "L-ROUTE")
+    check("an element u4 of tile has 4 bits; whole bytes are moved" in text, f"values that share bytes in memory: {text}")
     steps = other + 'PIPELINK_STEPS(hold, .once = "call take"); PIPELINK_STEPS(other, .once = "");'
     give = tools.package("give", source=producer(ACCUMULATOR, more=steps), variant="steps")
     equal(tools.linked("known", [give, take]).map["routes"][0]["route"], "shuffle", "the route when steps tell the role")
