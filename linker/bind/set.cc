@@ -21,6 +21,12 @@ std::int64_t nearest_of(const std::vector<std::int64_t>& domain, std::int64_t wa
                            [&](std::int64_t a, std::int64_t b) { return distance(a) < distance(b); });
 }
 
+/// Of any number of digits.
+bool is_integer(const std::string& text) {
+  const std::size_t first = text.starts_with('-') ? 1 : 0;
+  return text.size() > first && text.find_first_not_of("0123456789", first) == std::string::npos;
+}
+
 bool in_domain(const Fact& fact, const FactValue& value) {
   if (fact.type == contract::FactType::kText)
     return std::find(fact.texts.begin(), fact.texts.end(), value.text) != fact.texts.end();
@@ -156,7 +162,10 @@ class Setter {
              "use a component that states the value that is wanted", {removal()});
     } else if (!parse_value(text_, f.type, parsed)) {
       refuse(value, "L-FACT-TYPE", "the value set for " + quoted(target_) + " is of another type",
-             "states it as " + type_text(f), quoted(text_) + " is not " + std::string(word_of(f.type)),
+             "states it as " + type_text(f),
+             f.type == contract::FactType::kInteger && is_integer(text_)
+                 ? quoted(text_) + " does not fit 64 bits"
+                 : quoted(text_) + " is not " + std::string(word_of(f.type)),
              "SET " + target_ + " to " + allowed_text(f));
     } else if (round_to_type(f, parsed); !in_domain(f, parsed)) {
       refuse(value, "L-FACT-DOMAIN", "the value set for " + quoted(target_) + " is outside its domain",

@@ -17,6 +17,10 @@ using Kind = JsonValue::Kind;
 constexpr std::string_view kReserved[] = {"domains", "views", "counters"};
 
 class Reader {
+  static bool all_digits(const std::string& text) {
+    return text.find_first_not_of("0123456789", text.starts_with('-') ? 1 : 0) == std::string::npos;
+  }
+
  public:
   explicit Reader(const std::string& name) { out_.file = name; }
 
@@ -53,6 +57,10 @@ class Reader {
 
   bool expect(const JsonValue& v, Kind kind, const std::string& what) {
     if (v.kind == kind) return true;
+    if (kind == Kind::kInteger && v.kind == Kind::kReal && all_digits(v.text)) {
+      malformed(v, what + " is " + v.text + ", which does not fit 64 bits");
+      return false;
+    }
     malformed(v,
               what + " must be " + std::string(kind_word(kind)) + ", not " + std::string(kind_word(v.kind)));
     return false;

@@ -69,9 +69,11 @@ class Handler {
     return add(std::move(v));
   }
   bool number_unsigned(std::uint64_t value) {
-    JsonValue v = scalar(JsonValue::Kind::kInteger);
-    if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-      return refuse(v.line, v.column, "the number does not fit 64 bits");
+    const bool fits = value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    JsonValue v = scalar(fits ? JsonValue::Kind::kInteger : JsonValue::Kind::kReal);
+    if (!fits) {  // as the parser gives still larger ones
+      v.text = std::to_string(value);
+      return add(std::move(v));
     }
     v.integer = static_cast<std::int64_t>(value);
     return add(std::move(v));

@@ -6,7 +6,7 @@ import cubin
 import fused
 import tensor_memory
 from control import control
-from support import ARCH, COMPONENTS, check, equal, find_tool, main, run
+from support import ARCH, COMPONENTS, check, component_text, equal, find_tool, fresh, main, run
 
 
 def overlap(a, b):
@@ -267,6 +267,24 @@ def settable(tools):
     check(judge(single(tools)).text == texts[2], "the default, 2, is not the code of SET 2")
 
 
+def reals_without_value(tools):
+    """A real that its type does not hold is refused where it stands, by one plain message each."""
+    folder = fresh(tools.work / "reals")
+    source, ranges = folder / "reals.cu", "are finite in its type"
+    facts = [("SETTABLE_REAL(a, float, .value = 1, .least = 0, .most = 1e39)", ranges), ("SETTABLE_REAL(b, float, .value = INFINITY, .most = 1)", ranges),
+             ("SETTABLE_REAL(c, double, .value = NAN, .most = 1)", ranges), ("SETTABLE_REAL(d, double, .least = -INFINITY, .most = 1)", ranges),
+             ("SETTABLE_REAL(e, float, .value = 1, .most = 3.4028235e38)", None), ("SETTABLE_REAL(f, double, .most = 1.7976931348623157e308)", None),
+             ("FACT(g, float, INFINITY)", "the value of a fact is finite in its type"),
+             ("USE_FACT_OR(h, double, NAN)", "the value of a fact is finite in its type")]
+    source.write_text(component_text("reals", "".join(f"PIPELINK_{fact};\n" for fact, _ in facts)).replace("namespace reals {", "#include <math.h>\nnamespace reals {"))
+    lines = source.read_text().splitlines()
+    done = run([tools.nvcc, "-std=c++20", "-I", tools.include, "-rdc=true", "-fatbin", "--generate-code=arch=compute_90a,code=lto_90a", "-o",
+                folder / "reals.fatbin", source], 120)
+    found = re.findall(r'^(.*)\((\d+)\): error: static assertion failed with ".*?((?:are|the value).*)"$', done.err + done.out, re.MULTILINE)
+    equal([(lines[int(line) - 1].split("PIPELINK_")[1].rstrip(";"), text) for _, line, text in found], [(f, t) for f, t in facts if t], "the messages")
+    equal(len(re.findall(r"error:", done.err + done.out)), len(found), "errors in all")
+
+
 def layouts(tools):
     """A tile goes to a consumer of the same layout, and to one that orders a thread's values otherwise."""
     source = tools.package("tile_source")
@@ -437,6 +455,6 @@ def foreign_types(tools):
 
 
 if __name__ == "__main__":
-    sys.exit(main({f.__name__: f for f in (every_annotation, counters, texts_reals_and_scratch, placement, instances, settable, layouts, state, signatures, shared_warpgroups, one_namespace,
+    sys.exit(main({f.__name__: f for f in (every_annotation, counters, texts_reals_and_scratch, placement, instances, settable, reals_without_value, layouts, state, signatures, shared_warpgroups, one_namespace,
                                            unused_barrier, cluster, aliases, by_value,
                                            foreign_types)}, __doc__))

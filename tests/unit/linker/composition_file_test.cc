@@ -2,6 +2,7 @@
 #include "linker/compose/composition_file.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "packager/base/render.h"
 
@@ -85,10 +86,19 @@ TEST_CASE("text that is no JSON") {
         R"(error[I-JSON]: the composition file is not valid JSON
   composition: column 20: key `a.x` is there twice (fused.json:3)
 )");
-  CHECK(faults(with("\"set\": {\"a.x\": 18446744073709551615}")) ==
-        R"(error[I-JSON]: the composition file is not valid JSON
-  composition: column 17: the number does not fit 64 bits (fused.json:3)
-)");
+  for (const char* number : {"9223372036854775807", "9223372036854775808", "18446744073709551615",
+                             "18446744073709551616", "-9223372036854775809"}) {
+    const Outcome<CompositionFile> file =
+        parse_composition(with(fmt::format("\"set\": {{\"a.x\": {}}}", number)), "fused.json");
+    REQUIRE(file);
+    CHECK(file->set.at("a.x") == number);
+  }
+  for (const char* number : {"9223372036854775808", "18446744073709551616"})
+    CHECK(faults(with(fmt::format("\"options\": {{\"limit\": {}}}", number))) ==
+          fmt::format(R"(error[I-COMPOSITION]: the composition file is malformed
+  composition: column 23: `limit` is {}, which does not fit 64 bits (fused.json:3)
+)",
+                      number));
   CHECK(faults(with("\"set\": [[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]")) ==
         R"(error[I-JSON]: the composition file is not valid JSON
   composition: column 24: nested deeper than 16 (fused.json:3)

@@ -165,6 +165,30 @@ error[L-FACT-DOMAIN]: the value set for `gemm.tile_m` is outside its domain
   = reason: `wide` is not an integer
   = help: SET gemm.tile_m to one of 64, 128, 256
 )");
+  CHECK(said({{gemm(), ""}, {fixed, ""}}, {{"gemm.tile_m", "9223372036854775808"}})
+            .find("  = reason: `9223372036854775808` does not fit 64 bits\n") != std::string::npos);
+}
+
+TEST_CASE("a real is set by an integer of any size, and rounded as every number") {
+  for (const char* type : {"float", "double"}) {
+    const Component owner = gemm().change([](Contract& c) {
+      Fact& cap = c.facts.emplace_back();
+      cap.name = "cap";
+      cap.type = contract::FactType::kReal;
+      cap.settable = true;
+      cap.text_value = cap.least = "1";
+      cap.most = "1e+21";
+    });
+    const Component typed =
+        type == std::string("float")
+            ? Component(owner).change([](Contract& c) { c.facts.back().cpp_type = "float"; })
+            : Component(owner).change([](Contract& c) { c.facts.back().cpp_type = "double"; });
+    for (const auto& [text, value] : {std::pair{"9223372036854775809", "9223372036854775808"},
+                                      {"9223372036854775807", "9223372036854775808"},
+                                      {"18446744073709551615", "18446744073709551616"}})
+      CHECK(picture(compose({{typed, ""}}, {{}, {{"gemm.cap", text}}})) ==
+            picture(compose({{typed, ""}}, {{}, {{"gemm.cap", value}}})));
+  }
 }
 
 TEST_CASE("L-FACT-TYPE: a reader of another type, and a value that does not fit") {

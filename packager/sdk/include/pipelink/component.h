@@ -238,9 +238,11 @@
 /// PIPELINK_FACT(tile_m, int, 128);
 /// A constant of this component, baked into its code, that others may read. Here it is an ordinary constexpr.
 #define PIPELINK_FACT(NAME, TYPE, VALUE)                                                           \
-  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export");                               \
-                         ::pipelink::detail::write_fact_type<TYPE>(w); w.field("settable", 0LL);   \
-                         ::pipelink::detail::write_fact_value<TYPE>(w, static_cast<TYPE>(VALUE));) \
+  PIPELINK_DETAIL_RECORD(                                                                          \
+      fact, NAME, w.field("direction", "export"); ::pipelink::detail::write_fact_type<TYPE>(w);    \
+      w.field("settable", 0LL); static_assert(::pipelink::detail::has_value<TYPE>(VALUE),          \
+                                              "the value of a fact is finite in its type");        \
+      ::pipelink::detail::write_fact_value<TYPE>(w, ::pipelink::detail::fact_value<TYPE>(VALUE));) \
   [[maybe_unused]] static constexpr TYPE NAME = VALUE
 
 /// PIPELINK_SETTABLE_FACT(group, int, .value = 8, .domain = {4, 8, 16});
@@ -256,11 +258,13 @@
 /// PIPELINK_SETTABLE_REAL(cap, float, .value = 50, .least = 1, .most = 1000);
 /// A real constant that the composition may set to any value of the range (`SET owner.cap=30`) without a
 /// recompile: the owner too reads it as cap(self).
-#define PIPELINK_SETTABLE_REAL(NAME, TYPE, ...)                                                  \
-  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "export");                             \
-                         ::pipelink::detail::write_fact_type<TYPE>(w); w.field("settable", 1LL); \
-                         constexpr ::pipelink::detail::SettableRealOptions options{__VA_ARGS__}; \
-                         ::pipelink::detail::write_range<TYPE>(w, options);)                     \
+#define PIPELINK_SETTABLE_REAL(NAME, TYPE, ...)                                                         \
+  PIPELINK_DETAIL_RECORD(                                                                               \
+      fact, NAME, w.field("direction", "export"); ::pipelink::detail::write_fact_type<TYPE>(w);         \
+      w.field("settable", 1LL); constexpr ::pipelink::detail::SettableRealOptions options{__VA_ARGS__}; \
+      static_assert(::pipelink::detail::have_values<TYPE>(options),                                     \
+                    ".value, .least and .most of a settable real are finite in its type");              \
+      ::pipelink::detail::write_range<TYPE>(w, options);)                                               \
   PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)
 
 /// PIPELINK_USE_FACT(tile_m, int);
@@ -273,9 +277,11 @@
 /// PIPELINK_USE_FACT_OR(interleave, int, 0);
 /// The same, with a value for compositions in which nobody owns it.
 #define PIPELINK_USE_FACT_OR(NAME, TYPE, VALUE)                                                    \
-  PIPELINK_DETAIL_RECORD(fact, NAME, w.field("direction", "import");                               \
-                         ::pipelink::detail::write_fact_type<TYPE>(w); w.field("settable", 0LL);   \
-                         ::pipelink::detail::write_fact_value<TYPE>(w, static_cast<TYPE>(VALUE));) \
+  PIPELINK_DETAIL_RECORD(                                                                          \
+      fact, NAME, w.field("direction", "import"); ::pipelink::detail::write_fact_type<TYPE>(w);    \
+      w.field("settable", 0LL); static_assert(::pipelink::detail::has_value<TYPE>(VALUE),          \
+                                              "the value of a fact is finite in its type");        \
+      ::pipelink::detail::write_fact_value<TYPE>(w, ::pipelink::detail::fact_value<TYPE>(VALUE));) \
   PIPELINK_DETAIL_FACT_HANDLE(NAME, TYPE)
 
 /// PIPELINK_TEXT(element, "bf16");

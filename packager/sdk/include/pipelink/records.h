@@ -422,6 +422,29 @@ struct FactType {
   static constexpr const char* name = real ? "real" : std::is_same_v<T, bool> ? "boolean" : "integer";
 };
 
+/// Whether a number has a value of the type: a real must be finite there, once rounded. By its bits, since
+/// nan compared with anything is no constant.
+template <class T, class Number>
+constexpr bool has_value(Number number) {
+  if constexpr (!FactType<T>::real) {
+    return true;
+  } else {
+    const double value = static_cast<double>(number);
+    const bool finite = (__builtin_bit_cast(unsigned long long, value) >> 52 & 0x7ff) != 0x7ff;
+    // From half a step above the largest float on, rounding leads to infinity.
+    return finite && (!std::is_same_v<T, float> || (value > -0x1.ffffffp+127 && value < 0x1.ffffffp+127));
+  }
+}
+template <class T>
+constexpr bool have_values(SettableRealOptions options) {
+  return has_value<T>(options.value) && has_value<T>(options.least) && has_value<T>(options.most);
+}
+/// Of a number without a value something, so that no message follows the one that says so.
+template <class T, class Number>
+constexpr T fact_value(Number number) {
+  return has_value<T>(number) ? static_cast<T>(number) : T();
+}
+
 /// "0x1.8p+1": all bits of a finite number, as the compile-time text of a decimal one would not be exact.
 constexpr void write_real(RecordWriter& w, const char* key, double value) {
   const bool negative = value < 0;
@@ -458,6 +481,7 @@ constexpr void write_fact_value(RecordWriter& w, T value) {
 template <class T>
 constexpr void write_range(RecordWriter& w, SettableRealOptions options) {
   static_assert(FactType<T>::real, "a settable real is float or double");
+  if (!have_values<T>(options)) return;  // the macro tells
   write_real(w, "text_value", static_cast<double>(static_cast<T>(options.value)));
   write_real(w, "least", static_cast<double>(static_cast<T>(options.least)));
   write_real(w, "most", static_cast<double>(static_cast<T>(options.most)));
