@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 namespace pipelink::contract {
 namespace {
@@ -22,6 +24,50 @@ bool is_builtin_word(std::string_view word) {
   for (std::string_view base : kVectors)
     if (word.substr(0, word.size() - 1) == base) return true;
   return false;
+}
+
+/// Bytes of a built-in type by its words, qualifiers left out; 0: it is none.
+std::int64_t bytes_of_words(const std::vector<std::string_view>& words) {
+  struct Row {
+    std::string_view word;
+    std::int64_t bytes;
+  };
+  static constexpr std::array<Row, 15> kRows = {{{"bool", 1},
+                                                 {"char", 1},
+                                                 {"short", 2},
+                                                 {"int", 4},
+                                                 {"float", 4},
+                                                 {"double", 8},
+                                                 {"__int128", 16},
+                                                 {"char16_t", 2},
+                                                 {"char32_t", 4},
+                                                 {"wchar_t", 4},
+                                                 {"pipelink::Self", 16},
+                                                 {"uchar", 1},
+                                                 {"ushort", 2},
+                                                 {"uint", 4},
+                                                 {"ulong", 8}}};
+  const auto row = [&](std::string_view word) -> std::int64_t {
+    for (const Row& known : kRows)
+      if (known.word == word) return known.bytes;
+    return word == "long" || word == "longlong" || word == "ulonglong" ? 8 : 0;
+  };
+  std::int64_t bytes = 0;
+  bool any_sign = false;
+  for (const std::string_view word : words) {
+    if (word == "signed" || word == "unsigned") {
+      any_sign = true;
+    } else if (word == "int" && bytes != 0) {  // short int, long int
+    } else if (word.size() > 1 && word.back() >= '1' && word.back() <= '4' && words.size() == 1 &&
+               is_builtin_word(word)) {
+      bytes = row(word.substr(0, word.size() - 1)) * (word.back() - '0');
+    } else if (!is_builtin_word(word) && word != "char16_t" && word != "char32_t" && word != "wchar_t") {
+      return 0;
+    } else {
+      bytes = row(word);
+    }
+  }
+  return bytes == 0 && any_sign ? 4 : bytes;
 }
 
 bool is_pointer(const Type& type) {
@@ -91,6 +137,63 @@ std::optional<IntegerRange> integer_range(std::string_view type) {
   for (const Row& row : kRows)
     if (row.type == type) return row.range;
   return std::nullopt;
+}
+
+std::optional<TextSize> size_by_text(std::string_view type) {
+  constexpr std::int64_t kPointer = 8;
+  constexpr std::int64_t kMost = std::int64_t{1} << 32;
+  std::vector<std::string_view> words;
+  std::string declarator;  // all but words
+  bool known = true;
+  for (std::size_t i = 0; i < type.size();) {
+    const auto is_word = [&](std::size_t at) {
+      return std::isalnum(static_cast<unsigned char>(type[at])) != 0 || type[at] == '_' || type[at] == ':';
+    };
+    if (!is_word(i)) {
+      if (type[i] == '<') known = false;
+      if (type[i] != ' ') declarator += type[i];
+      ++i;
+      continue;
+    }
+    std::size_t end = i;
+    while (end < type.size() && is_word(end)) ++end;
+    const std::string_view word = type.substr(i, end - i);
+    i = end;
+    if (word == "const" || word == "volatile" || word == "__restrict__") continue;
+    if (std::isdigit(static_cast<unsigned char>(word.front())) != 0)
+      declarator += word;
+    else if (declarator.empty())
+      words.push_back(word);
+    else
+      known = false;
+  }
+  if (!known || words.empty()) return std::nullopt;
+  std::string_view rest = declarator;
+  TextSize out{bytes_of_words(words), 1};
+  std::size_t stars = 0;
+  while (rest.starts_with('*')) {
+    rest.remove_prefix(1);
+    ++stars;
+  }
+  if (stars > 0) out.bytes = kPointer;
+  if (rest.starts_with("(*"))
+    return rest.starts_with("(*)") ? std::optional(TextSize{kPointer, 1}) : std::nullopt;
+  for (const std::string_view reference : {"(&&)", "(&)", "&&", "&"})
+    if (rest.starts_with(reference)) {
+      rest.remove_prefix(reference.size());
+      break;
+    }
+  while (!rest.empty()) {
+    std::int64_t extent = 0;
+    const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), extent);
+    if (rest.front() != '[' || error != std::errc{} || end == rest.data() + rest.size() || *end != ']' ||
+        extent < 1 || extent > kMost || out.count > kMost / extent)
+      return std::nullopt;
+    out.count *= extent;
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()) + 1);
+  }
+  out.bytes *= out.count;
+  return out;
 }
 
 bool needs_definition(const Type& type) {

@@ -24,6 +24,15 @@ struct IntegerRange {
 };
 std::optional<IntegerRange> integer_range(std::string_view type);
 
+/// What a type's text says of its bytes, of a reference those of the referee. `bytes` is 0 if a word of it is
+/// not known; then they are a multiple of `count`.
+struct TextSize {
+  std::int64_t bytes = 0;
+  std::int64_t count = 1;  ///< elements of the array that it is
+};
+/// Nothing for a text whose form is not known.
+std::optional<TextSize> size_by_text(std::string_view type);
+
 /// Whether a value of this type cannot be passed on by code that does not see the type's definition. A
 /// stand-in of the same size will not do: the two functions then differ in type, and the vendor linker
 /// inlines no such call.

@@ -254,6 +254,8 @@ class Validator {
     if (may_be_void && type_value.name == "void" && type_value.size == 0 && type_value.align == 0) return;
     if (type_value.size < 1 || type_value.size > (1 << 20))
       value(what, fmt::format("'{}' has {} bytes", type_value.name, type_value.size));
+    else
+      size(what, type_value);
     if (!power_of_two(type_value.align))
       value(what, fmt::format("'{}' is aligned to {}, no power of two", type_value.name, type_value.align));
     if (needs_definition(type_value))
@@ -263,6 +265,19 @@ class Validator {
                "not inlined",
                what, type_value.name),
            "pass it by reference or pointer, and an enumeration as its integer");
+  }
+
+  /// What the text of a type says of its bytes, and the number beside it.
+  void size(std::string_view what, const Type& type_value) {
+    const std::optional<TextSize> said = size_by_text(type_value.name);
+    if (!said) return;
+    if (said->bytes != 0 ? said->bytes != type_value.size : type_value.size % said->count != 0)
+      value(what,
+            said->bytes != 0 ? fmt::format("'{}' has {} bytes, and {} are stated", type_value.name,
+                                           said->bytes, type_value.size)
+                             : fmt::format("'{}' has {} elements, and {} bytes are stated", type_value.name,
+                                           said->count, type_value.size),
+            "pack the component again");
   }
 
   void check(const Callable& callable) {

@@ -183,6 +183,50 @@ TEST_CASE("entries") {
         }).starts_with("P-EXPRESSION expression of requirement whole is not an expression | "));
 }
 
+TEST_CASE("sizes of parameters are those that their types' texts say") {
+  const auto stated = [](const char* name, std::int64_t size) {
+    return messages([&](Contract& c) { c.callables[0].parameters[0] = {name, size, 1}; });
+  };
+  for (const auto& [name, size] :
+       std::initializer_list<std::pair<const char*, std::int64_t>>{{"float (&)[16]", 64},
+                                                                   {"const float(&)[16]", 64},
+                                                                   {"float (&)[4][8]", 128},
+                                                                   {"unsigned char (&&)[3]", 3},
+                                                                   {"volatile unsigned short (&)[2]", 4},
+                                                                   {"long long", 8},
+                                                                   {"unsigned long long int", 8},
+                                                                   {"unsigned", 4},
+                                                                   {"unsigned long &", 8},
+                                                                   {"short int", 2},
+                                                                   {"float3", 12},
+                                                                   {"double4 (&)[2]", 64},
+                                                                   {"ulonglong2", 16},
+                                                                   {"const int *", 8},
+                                                                   {"const demo::T *__restrict__", 8},
+                                                                   {"float *(&)[2]", 16},
+                                                                   {"float (*)[16]", 8},
+                                                                   {"__int128 &", 16},
+                                                                   {"bool", 1}}) {
+    INFO(std::string(name));
+    CHECK(stated(name, size) == "");
+    CHECK(stated(name, size + 1)
+              .find(fmt::format(
+                  "error[P-VALUE]: parameter 0 of callable act is out of range\n  demo: callable act "
+                  "(demo.cu:30)\n"
+                  "  = reason: '{}' has {} bytes, and {} are stated\n  = help: pack the component again\n",
+                  name, size, size + 1)) == 0);
+  }
+  CHECK(stated("float (&)[16]", 128) != "");
+  // Of what is not known only that elements are whole.
+  CHECK(stated("demo::T (&)[4]", 24) == "");
+  CHECK(stated("demo::T (&)[4]", 25).find("'demo::T (&)[4]' has 4 elements, and 25 bytes are stated") !=
+        std::string::npos);
+  for (const char* other :
+       {"demo::T &", "cuda::std::array<float, 4> &", "void (&)(int)", "void (*)(int)", "float (demo::T::*)",
+        "float (&)[0]", "float (&)[99999999999999999999]", "float (&)[x]"})
+    CHECK(stated(other, 7) == "");
+}
+
 TEST_CASE("calls of an export are imports, sorted") {
   CHECK(
       only([](Contract& c) { c.callables[0].calls = {"act"}; }) ==
