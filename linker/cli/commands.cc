@@ -117,11 +117,10 @@ int pack(const Common& common, const PackOptions& options) {
   return finish(common, pipelink::pack(options).diagnostics);
 }
 
-/// Prints why each of `names` is as it is; ends the command.
-int answer(const Common& common, const Checked& checked, const std::vector<std::string>& names,
-           Diagnostics diagnostics) {
-  for (const std::string& name : names) {
-    Outcome<std::string> text = why(checked, name);
+/// Prints why each of the names is as it is; ends the command.
+int answer(const Common& common, const Checked& checked, const Why& asked, Diagnostics diagnostics) {
+  for (const std::string& name : asked.names) {
+    Outcome<std::string> text = why(checked, name, asked.steps);
     append(diagnostics, text.diagnostics);
     if (text) print(*text);
   }
@@ -155,11 +154,11 @@ int link(const Common& common, const LinkArguments& arguments) {
   return answer(common, linked->checked, arguments.why, std::move(diagnostics));
 }
 
-int check(const Common& common, const std::string& file, const std::vector<std::string>& why) {
+int check(const Common& common, const std::string& file, const Why& why) {
   Timings timings;
   Outcome<Checked> checked = check_composition(file, timings);
   if (!checked) return finish(common, checked.diagnostics);
-  if (why.empty()) print(placement_text(*checked));
+  if (why.names.empty()) print(placement_text(*checked));
   return answer(common, *checked, why, std::move(checked.diagnostics));
 }
 

@@ -24,6 +24,12 @@ int finish(const Common& common, const Diagnostics& diagnostics);
 
 int pack(const Common& common, const PackOptions& options);
 
+/// What is told of a composition that holds.
+struct Why {
+  std::vector<std::string> names;
+  bool steps = false;  ///< each step of a route
+};
+
 struct LinkArguments {
   std::string composition;
   std::string output = ".";
@@ -31,11 +37,11 @@ struct LinkArguments {
   unsigned seconds = 600;        ///< for the vendor's compiler and linker
   unsigned memory_mib = 16'384;  ///< of address space, for each of them
   bool quiet = false;
-  std::vector<std::string> why;  ///< names to tell of
+  Why why;
 };
 int link(const Common& common, const LinkArguments& arguments);
 
-int check(const Common& common, const std::string& composition, const std::vector<std::string>& why);
+int check(const Common& common, const std::string& composition, const Why& why);
 int page(const Common& common, const std::string& map, const std::string& output);
 int inspect(const Common& common, const std::string& file, bool json);
 int explain(const Common& common, const std::string& clause, bool list);

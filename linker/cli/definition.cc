@@ -119,6 +119,18 @@ Exit status:
   });
 }
 
+void add_why(CLI::App* command, Why& why, const std::string& more) {
+  CLI::Option* names =
+      command
+          ->add_option(
+              "--why", why.names,
+              "Say why this ring is not deeper, why this role has no more registers, or how this tensor is "
+              "routed" +
+                  more)
+          ->type_name("OWNER.NAME");
+  command->add_flag("--steps", why.steps, "Let --why list each step of a route")->needs(names);
+}
+
 void add_check(CLI::App& app, Arguments& a) {
   CLI::App* command = add(app, "check", R"(Bind, check and place a composition, without linking it
 
@@ -136,12 +148,7 @@ Exit status:
   command->add_option("COMPOSITION.json", a.file, "The composition: packages, bindings, facts, options")
       ->required()
       ->type_name("");
-  command
-      ->add_option(
-          "--why", a.why,
-          "Say why this ring is not deeper, why this role has no more registers, or how this tensor is "
-          "routed, in place of the placement")
-      ->type_name("OWNER.NAME");
+  add_why(command, a.why, ", in place of the placement");
   add_list_files(command, a);
   command->callback([&a] {
     a.action = [&a](const Common& common) {
@@ -194,12 +201,7 @@ Environment:
       ->check(whole_number(1024, 1'048'576))
       ->capture_default_str();
   command->add_flag("--quiet", a.link.quiet, "Do not print the summary");
-  command
-      ->add_option(
-          "--why", a.link.why,
-          "Say why this ring is not deeper, why this role has no more registers, or how this tensor is "
-          "routed")
-      ->type_name("OWNER.NAME");
+  add_why(command, a.link.why, "");
   add_list_files(command, a);
   command->callback([&a] {
     a.action = [&a](const Common& common) {

@@ -18,7 +18,8 @@ struct Arguments {
   PackOptions pack;
   LinkArguments link;
   std::string file, other;
-  std::vector<std::string> files, why;
+  std::vector<std::string> files;
+  Why why;
   bool json = false, list = false, list_files = false;
   std::uint64_t limit = place::kDefaultLimit;
   std::function<int(const Common&)> action;

@@ -37,7 +37,7 @@ Diagnostic unknown(const Checked& checked, const std::string& name) {
 
 }  // namespace
 
-Outcome<std::string> why(const Checked& checked, const std::string& name) {
+Outcome<std::string> why(const Checked& checked, const std::string& name, bool steps) {
   const place::Solution& solution = checked.plan.solution;
   if (solution.ring(name) != nullptr)
     return text_of(name, place::why_not_deeper(checked.plan.problem, solution, name));
@@ -48,7 +48,7 @@ Outcome<std::string> why(const Checked& checked, const std::string& name) {
     const std::string route = route_name(checked.composition, checked.routes[r]);
     const std::size_t arrow = route.find("->");
     if (name == route || name == route.substr(0, arrow) || name == route.substr(arrow + 2))
-      out += route_text(checked, r);
+      out += route_text(checked, r, steps);
   }
   if (out.empty()) return unknown(checked, name);
   return out;

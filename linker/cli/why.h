@@ -10,6 +10,6 @@ namespace pipelink {
 /// Why a ring is not deeper, why a role has no more registers, or how a tensor is routed and why not
 /// otherwise. A tensor is named by either end, or as "producer.tile->consumer.tile". U-USAGE, with the names
 /// there are.
-Outcome<std::string> why(const Checked& checked, const std::string& name);
+Outcome<std::string> why(const Checked& checked, const std::string& name, bool steps);
 
 }  // namespace pipelink

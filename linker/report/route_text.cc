@@ -53,7 +53,7 @@ std::vector<std::string> cost_lines(const transfer::Cost& cost) {
   return out;
 }
 
-std::string route_text(const Checked& checked, std::size_t index) {
+std::string route_text(const Checked& checked, std::size_t index, bool steps) {
   const Route& route = checked.routes[index];
   const transfer::Transfer& t = route.transfer;
   const PlacedTransfer& placed = checked.plan.transfers[index];
@@ -76,7 +76,11 @@ std::string route_text(const Checked& checked, std::size_t index) {
     out += fmt::format("  named barrier{} {}: {} threads ({})\n", placed.barriers[b].size() == 1 ? "" : "s",
                        fmt::join(placed.barriers[b], ", "), t.barriers[b].threads, t.barriers[b].name);
   for (const std::string& line : cost_lines(t.cost)) out += "  " + line + "\n";
-  if (!t.steps.empty() || !t.receive.empty()) out += indented(transfer::text_of(t), "    ");
+  const std::size_t count = t.steps.size() + t.after.size() + t.receive.size() + t.release.size();
+  if (count > 0 && steps)
+    out += indented(transfer::text_of(t), "    ");
+  else if (count > 0)
+    out += fmt::format("  {}, which --steps lists\n", counted(static_cast<int>(count), "step", "steps"));
   return out;
 }
 

@@ -13,6 +13,6 @@ std::vector<std::string> cost_lines(const transfer::Cost& cost);
 
 /// Everything about one route, several lines: how, what was tried before and why it does not serve, what it
 /// claims and where that is, what it costs, its steps.
-std::string route_text(const Checked& checked, std::size_t route);
+std::string route_text(const Checked& checked, std::size_t route, bool steps);
 
 }  // namespace pipelink

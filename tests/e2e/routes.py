@@ -155,6 +155,12 @@ def claims(tools):
     text = tools.must("check", linked.folder.parent / "in" / "composition.json", "--why", "take.tile").out
     for part in ("give.tile->take.tile: staging", "not registers:", "not shuffle:", "the least possible", "named barrier"):
         check(part in text, f"--why says nothing of {part}: {text}")
+    steps = tools.must("check", linked.folder.parent / "in" / "composition.json", "--why", "take.tile", "--steps").out
+    head, count = re.fullmatch(r"(.*\n)  (\d+) steps, which --steps lists\n", text, re.DOTALL).groups()
+    check(steps.startswith(head) and len(head.splitlines()) < 9, f"a summary by default: {text}")
+    equal(len(re.findall(r"^      ", steps, re.MULTILINE)), int(count), "steps that --steps lists")
+    asked = tools.tool("check", linked.folder.parent / "in" / "composition.json", "--steps")
+    check(asked.status == 2 and "--why" in asked.err, f"--steps without --why: {asked}")
     asked = tools.tool("check", linked.folder.parent / "in" / "composition.json", "--why", "take.til")
     check(asked.status == 2 and "give.tile->take.tile" in asked.err, f"a wrong name: {asked}")
 
@@ -212,7 +218,7 @@ def between_roles(tools):
         found, plan = instructions(linked), planned(linked)
         equal([found[local] for local in ("LDL", "STL", "CALL", "SHFL")], [0, 0, 0, found["SHFL"] and 1], f"{name}: no spills, no shuffles")
         equal((found["STS"] + found["STSM"], found["LDS"] + found["LDSM"]), (plan["store"], plan["load"]), f"{name}: accesses")
-        text = tools.must("check", linked.folder.parent / "in" / "composition.json", "--why", "take.tile").out
+        text = tools.must("check", linked.folder.parent / "in" / "composition.json", "--why", "take.tile", "--steps").out
         check("give.hold gives by put, take.use takes by get: as often" in text and "arrive empty" in text, f"--why of {name}: {text}")
         equal([b["kind"] for b in linked.map["bindings"]], ["handover", "tensor"], "bindings")
     linked = pair(tools, "roles_guarded", giver(ACCUMULATOR), taker(HALF_COLUMNS), guard=True)
