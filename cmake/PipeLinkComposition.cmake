@@ -91,6 +91,7 @@ function(pipelink_add_composition name)
   get_property(config GLOBAL PROPERTY _pipelink_config)
   set(directory "${CMAKE_CURRENT_BINARY_DIR}/pipelink${config}/${name}")
   set_property(GLOBAL PROPERTY "_pipelink_architectures_of_${context}" ${arg_ARCHITECTURES})
+  _pipelink_place_of_call(declared ${name})
   set(stamps "")
   set(all_components "")
   foreach(architecture IN LISTS architectures)
@@ -101,7 +102,7 @@ function(pipelink_add_composition name)
       _pipelink_words_for(words_${keyword} "${context}: ${keyword}" ${architecture} "${arg_ARCHITECTURES}" ${arg_${keyword}})
     endforeach()
     _pipelink_json_settings(settings owners "${context}" "${words_BIND}" "${words_SET}" "${words_LINK_OPTIONS}")
-    _pipelink_link(stamp ${name} ${architecture} "${components}" "${settings}" "${directory}")
+    _pipelink_link(stamp ${name} ${architecture} "${components}" "${settings}" "${declared}" "${directory}")
     list(APPEND stamps "${stamp}")
     list(APPEND all_components ${components})
     _pipelink_when_known("${components}" _pipelink_check_components "${context}" ${architecture} ${components})
@@ -126,6 +127,30 @@ function(pipelink_add_composition name)
   if(arg_CONTROL)
     _pipelink_add_control(${name} "${context}" "${arg_COMPONENTS}" "${arg_ARCHITECTURES}" "${architectures}" "${directory}")
   endif()
+endfunction()
+
+# Where pipelink_add_composition(<name> stands: {"file": …, "line": …}. CMake tells a command the file of its call and not the line,
+# so it is looked for; without a line if the name does not stand there just once, as in a loop.
+function(_pipelink_place_of_call result name)
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_LIST_FILE BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE file)
+  if(file MATCHES "^\\.\\./" OR file STREQUAL "")
+    cmake_path(GET CMAKE_CURRENT_LIST_FILE FILENAME file)
+  endif()
+  _pipelink_json_text(text "${file}")
+  set(line "")
+  file(READ "${CMAKE_CURRENT_LIST_FILE}" content)
+  set(call "pipelink_add_composition[ \t]*\\([ \t\r\n]*${name}[ \t\r\n]")
+  string(REGEX MATCHALL "${call}" calls "${content}")
+  list(LENGTH calls count)
+  if(count EQUAL 1)
+    string(FIND "${content}" "${calls}" at)
+    string(SUBSTRING "${content}" 0 ${at} before)
+    string(REGEX MATCHALL "\n" before "${before}")
+    list(LENGTH before line)
+    math(EXPR line "${line} + 1")
+    set(line ", \"line\": ${line}")
+  endif()
+  set(${result} "{\"file\": ${text}${line}}" PARENT_SCOPE)
 endfunction()
 
 function(_pipelink_json_text result text)
@@ -205,9 +230,10 @@ function(_pipelink_json_settings result owners_result context bind set options)
   \"options\": {${link_text}}" PARENT_SCOPE)
 endfunction()
 
-# One command, its inputs listed: composition file, packages, plan, tool. The plan holds the digests of packages from
-# elsewhere, so that one with an older time stamp is noticed too.
-function(_pipelink_link stamp_result name architecture components settings directory)
+# One command, its inputs listed: packages, plan, tool. The plan holds what the composition file says, but for the place of its
+# call, which is for messages: a line that moves links nothing anew. And the digests of packages from elsewhere, so that one with
+# an older time stamp is noticed too.
+function(_pipelink_link stamp_result name architecture components settings declared directory)
   set(output "${directory}/sm_${architecture}")
   set(base "${output}/${name}.sm_${architecture}")
   string(REPLACE "," "$<COMMA>" output_in_genex "${output}")
@@ -229,24 +255,27 @@ function(_pipelink_link stamp_result name architecture components settings direc
   endforeach()
   list(JOIN entries ",\n" entries_text)
 
-  file(GENERATE OUTPUT "${base}.composition.json" CONTENT "{
-  \"schema\": 1,
+  set(says "  \"schema\": 1,
   \"name\": \"${name}\",
   \"arch\": \"sm_${architecture}\",
   \"components\": [
 ${entries_text}
   ],
-${settings}
+${settings}")
+  file(GENERATE OUTPUT "${base}.composition.json" CONTENT "{
+${says},
+  \"declared\": ${declared}
 }
 ")
-  file(GENERATE OUTPUT "${base}.plan" CONTENT "${digests}")
+  file(GENERATE OUTPUT "${base}.plan" CONTENT "${says}
+${digests}")
   add_custom_command(
     OUTPUT "${base}.stamp"
     BYPRODUCTS "${base}.cubin" "${base}.map.json" "${base}.glue.cu" "${base}.summary.txt" "${base}.launch"
     COMMAND "$<TARGET_PROPERTY:${name},PIPELINK_LAUNCHER>" $<TARGET_FILE:PipeLink::pipelink>
             link "${base}.composition.json" -o "${output}" --quiet
     COMMAND touch "${base}.stamp"
-    DEPENDS "${base}.composition.json" "${base}.plan" ${depends} $<TARGET_FILE:PipeLink::pipelink>
+    DEPENDS "${base}.plan" ${depends} $<TARGET_FILE:PipeLink::pipelink>
     COMMENT "Linking ${name}.sm_${architecture}.cubin"
     JOB_POOL pipelink_link
     COMMAND_EXPAND_LISTS VERBATIM)

@@ -15,9 +15,8 @@ std::string extents(const int (&cluster)[3]) {
 }
 
 LabelledFact launch_fact(const Context& context) {
-  return {"composition",
-          "launches clusters of " + extents(context.composition.launch.cluster),
-          {context.composition.file, 0}};
+  return {"composition", "launches clusters of " + extents(context.composition.launch.cluster),
+          context.composition.where()};
 }
 
 /// The composition's cluster is the one that all components ask for, and one that can be launched.

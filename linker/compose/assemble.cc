@@ -43,6 +43,7 @@ class Assembler {
     out_.launch = file_.launch;
     out_.options = file_.options;
     out_.lines = file_.lines;
+    out_.declared = file_.declared;
     std::set<std::pair<std::string, std::string>> seen;
     for (const auto& entry : file_.bind)  // in order: several exports of one import are called so
       if (seen.insert(entry).second) out_.bind.push_back(entry);
@@ -59,6 +60,9 @@ class Assembler {
   }
 
  private:
+  /// Where the user wrote what stands there in the file.
+  SourceSpan place(const SourceSpan& where) const { return file_.declared.value_or(where); }
+
   /// Equal packages once, sorted by component, then file; the path kept is the least.
   void collect(const std::vector<PackageInput>& packages) {
     const auto key = [](const PackageInput& p) {
@@ -110,7 +114,7 @@ class Assembler {
 
   void arch() {
     Diagnostic d = error("L-ARCH", "a package is for another architecture than the composition");
-    d.facts.push_back({"composition", "`arch` is " + file_.arch, {file_.file, 0}});
+    d.facts.push_back({"composition", "`arch` is " + file_.arch, out_.where()});
     std::set<std::string> found;
     for (std::size_t i = 0; i < out_.packages.size(); ++i) {
       const std::string& arch = out_.packages[i].contract.arch;
@@ -166,7 +170,7 @@ class Assembler {
         d.facts.push_back(
             {"composition",
              use.named ? quoted(component) + " as " + quoted(use.name) : quoted(component) + " without `as`",
-             use.where});
+             place(use.where)});
       }
       std::string proposed;
       int number = 0;
@@ -190,7 +194,7 @@ class Assembler {
           const std::string& component = out_.packages[uses_[k].package].contract.component;
           d.facts.push_back({"composition",
                              quoted(component) + (uses_[k].named ? " as " + quoted(uses_[k].name) : ""),
-                             uses_[k].where});
+                             place(uses_[k].where)});
         }
         d.reason = "ports, facts and the link map are addressed as instance.name";
         d.help = "give " + std::to_string(end - i - 1) + " of them another `as`";
@@ -213,7 +217,7 @@ class Assembler {
       for (const Use& use : uses_) {
         if (use.package != p) continue;
         ++count;
-        d.facts.push_back({"composition", "instance " + quoted(use.name), use.where});
+        d.facts.push_back({"composition", "instance " + quoted(use.name), place(use.where)});
       }
       if (count < 2) continue;
       d.reason = std::to_string(count) + " instances would share " + std::to_string(c.mutable_data.size()) +

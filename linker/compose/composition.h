@@ -62,13 +62,15 @@ struct Composition {
   Launch launch;
   LinkOptions options;
   EntryLines lines;
+  std::optional<SourceSpan> declared;  ///< the call of pipelink_add_composition of which the file was made
 
   const contract::Contract& contract(std::size_t instance) const {
     return packages[instances[instance].package].contract;
   }
 
-  /// Where the file says `entry`.
-  SourceSpan where(const std::string& entry) const {
+  /// Where the user, else the file, says `entry`, or what has no entry.
+  SourceSpan where(const std::string& entry = {}) const {
+    if (declared) return *declared;
     const auto it = lines.find(entry);
     return {file, it == lines.end() ? 0 : it->second};
   }

@@ -28,7 +28,7 @@ class Reader {
     if (!expect(root, Kind::kObject, "the composition")) return std::move(faults_);
     if (!schema(root)) return std::move(faults_);
     keys(root, "the composition",
-         {"schema", "name", "arch", "components", "bind", "set", "rings", "launch", "options"});
+         {"schema", "name", "arch", "components", "bind", "set", "rings", "launch", "options", "declared"});
     if (const JsonValue* v = required(root, "name", Kind::kText)) name(*v);
     if (const JsonValue* v = required(root, "arch", Kind::kText)) arch(*v);
     if (const JsonValue* v = required(root, "components", Kind::kArray)) components(*v);
@@ -37,6 +37,7 @@ class Reader {
     if (const JsonValue* v = optional(root, "rings", Kind::kObject)) rings(*v);
     if (const JsonValue* v = optional(root, "launch", Kind::kObject)) launch(*v);
     if (const JsonValue* v = optional(root, "options", Kind::kObject)) options(*v);
+    if (const JsonValue* v = optional(root, "declared", Kind::kObject)) declared(*v);
     if (!faults_.empty()) return std::move(faults_);
     return std::move(out_);
   }
@@ -268,6 +269,23 @@ class Reader {
       integer(m->value, "`limit`", 1, std::int64_t{1} << 50, limit);
     }
     out_.options.limit = static_cast<std::uint64_t>(limit);
+  }
+
+  /// Where the user wrote what a build system put into this file: messages about its entries name that.
+  void declared(const JsonValue& object) {
+    keys(object, "`declared`", {"file", "line"});
+    SourceSpan place;
+    std::int64_t line = 0;
+    if (const JsonValue* v = required(object, "file", Kind::kText)) {
+      place.file = v->text;
+      const bool plain = std::all_of(v->text.begin(), v->text.end(), [](char c) {
+        return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
+      });
+      if (v->text.empty() || !plain) malformed(*v, "`file` is no path");
+    }
+    if (const JsonMember* m = object.find("line")) integer(m->value, "`line`", 1, 1'000'000'000, line);
+    place.line = static_cast<int>(line);
+    out_.declared = place;
   }
 
   CompositionFile out_;

@@ -36,6 +36,7 @@ struct CompositionFile {
   Launch launch;
   LinkOptions options;
   EntryLines lines;
+  std::optional<SourceSpan> declared;  ///< the call of pipelink_add_composition of which the file was made
 };
 
 /// Every fault with line and column. I-JSON for what is no JSON; I-FORMAT for another schema; I-COMPOSITION

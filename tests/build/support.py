@@ -87,6 +87,11 @@ class Project:
         must_run([self.options.cmake, "--build", self.build_dir, "--target", target, "--parallel", "2", *self.config])
         return sorted(self.log.read_text().splitlines())
 
+    def build_fails(self):
+        status, text = run([self.options.cmake, "--build", self.build_dir, *self.config])
+        check(status != 0, "the build succeeded")
+        return text
+
     def expect(self, what, expected, target="all"):
         ran = self.build(target)
         check(ran == sorted(expected), f"{what} ran\n    {ran}\n  but should have run\n    {sorted(expected)}")

@@ -73,6 +73,32 @@ TEST_CASE("what is absent has its default") {
   CHECK(file->options.limit == LinkOptions{}.limit);
 }
 
+TEST_CASE("where the user wrote it, if a build system wrote the file") {
+  const std::string rest = ", \"set\": {\"a.x\": 1}, \"bind\": [[\"a.f\", \"b.f\"]]";
+  Outcome<CompositionFile> file = parse_composition(
+      with("\"declared\": {\"file\": \"k/CMakeLists.txt\", \"line\": 12}" + rest), "fused.json");
+  REQUIRE(file);
+  CHECK(file->declared == SourceSpan{"k/CMakeLists.txt", 12});
+  Composition composition;
+  composition.file = "fused.json";
+  composition.lines = file->lines;
+  CHECK(composition.where("SET a.x") == SourceSpan{"fused.json", 3});
+  composition.declared = file->declared;
+  CHECK(composition.where("SET a.x") == SourceSpan{"k/CMakeLists.txt", 12});
+  CHECK(composition.where() == SourceSpan{"k/CMakeLists.txt", 12});
+  CHECK(parse_composition(with("\"declared\": {\"file\": \"CMakeLists.txt\"}"), "x")->declared ==
+        SourceSpan{"CMakeLists.txt", 0});
+  CHECK(faults(with("\"declared\": {\"file\": \"a\\nb\", \"line\": 0}")) ==
+        R"(error[I-COMPOSITION]: the composition file is malformed
+  composition: column 23: `file` is no path (fused.json:3)
+
+error[I-COMPOSITION]: the composition file is malformed
+  composition: column 39: `line` is 0, must be 1 to 1000000000 (fused.json:3)
+)");
+  CHECK(faults(with("\"declared\": {\"line\": 3, \"text\": 1}")).find("lacks the key `file`") !=
+        std::string::npos);
+}
+
 TEST_CASE("text that is no JSON") {
   CHECK(faults("{\"schema\": 1,\n  \"name\": }") ==
         R"(error[I-JSON]: the composition file is not valid JSON
@@ -133,7 +159,7 @@ TEST_CASE("unknown keys are refused by name, wherever they stand") {
                     "\n \"rings\": {\"a.r\": {\"depth\": 1}}")) ==
         R"(error[I-COMPOSITION]: unknown key `Bind` in a composition file
   composition: column 2: the composition has no key `Bind` (fused.json:3)
-  = help: the keys here are schema, name, arch, components, bind, set, rings, launch, options
+  = help: the keys here are schema, name, arch, components, bind, set, rings, launch, options, declared
 
 error[I-COMPOSITION]: unknown key `depth` in a composition file
   composition: column 20: a ring preference has no key `depth` (fused.json:5)
