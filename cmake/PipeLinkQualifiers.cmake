@@ -175,6 +175,15 @@ function(_pipelink_check_components arguments)
       endif()
       message(FATAL_ERROR "${context}: '${component}' has no package for architecture ${architecture}; it has: ${text}")
     endif()
+    get_target_property(maker "${component}" PIPELINK_PACKAGE_TARGET)
+    get_target_property(package "${component}" PIPELINK_PACKAGE_sm_${architecture})
+    if(NOT maker AND NOT EXISTS "${package}")
+      get_source_file_property(made "${package}" GENERATED) # by a command of the project
+      if(NOT made)
+        message(FATAL_ERROR "${context}: the package of '${component}' for architecture ${architecture}, '${package}', does not "
+                            "exist, and nothing in this build makes it; build the project that it belongs to first")
+      endif()
+    endif()
   endforeach()
 endfunction()
 

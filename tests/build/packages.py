@@ -1,7 +1,9 @@
 """find_package(PipeLink) and packages of components, from build trees and install trees."""
 import os
+import re
 import shutil
 import sys
+from pathlib import Path
 
 from support import HERE, Project, check, expect_match, fresh, main, must_run, run
 
@@ -46,7 +48,57 @@ def names_no_folder(options, prefix):
 
 
 def build_trees(options):
-    consumer(options, "build trees", options.pipelink, paths(options)[1] / "build")
+    kernels = paths(options)[1] / "build"
+    project = consumer(options, "build trees", options.pipelink, kernels)
+    # What its project has not built yet is told when this one is configured.
+    package = next(kernels.rglob("scale.sm_90a.plk"))
+    hidden = package.rename(package.with_suffix(".hidden"))
+    try:
+        project.configure_fails(r"the package of 'Kernels::scale' for architecture 90a, '[^']*scale\.sm_90a\.plk', does not exist, and nothing in "
+                                "this build makes it; build the project that it belongs to first")
+    finally:
+        hidden.rename(package)
+    project.configure()
+
+
+def partial(options):
+    """Of a build of some targets what was built is installed, and can be used."""
+    # PipeLink's own build tree, as it would be without these.
+    lacking = ("libpipelink_c.so", "tma_loader.sm_", "libswiglu.host.a")
+    tree, prefix = fresh(options.work / "partial" / "tree"), fresh(options.work / "partial" / "prefix")
+    scripts = [options.pipelink / "cmake_install.cmake"]
+    for script in scripts:
+        text = script.read_text()
+        scripts += [Path(name) for name in re.findall(r'include\("(.*/cmake_install\.cmake)"\)', text)]
+        copy = tree / script.relative_to(options.pipelink)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(text.replace(str(options.pipelink), str(tree)))
+        for name in re.findall(re.escape(str(options.pipelink)) + r'/([^"]*[^"/])"', text):
+            source, target = options.pipelink / name, tree / name
+            if source.is_file() and source.name != script.name and not target.exists() and not target.name.startswith(lacking):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source, target)
+    must_run([options.cmake, f"-DCMAKE_INSTALL_PREFIX={prefix}", "-P", tree / "cmake_install.cmake"])
+    names = {file.name for file in prefix.rglob("*")}
+    for lacks in lacking:
+        check(not any(name.startswith(lacks) for name in names), f"{lacks} was hidden, and is installed")
+    project = Project(options, options.work / "partial" / "user", "empty", prefix=prefix)
+    text = """cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES CXX)
+find_package(PipeLink REQUIRED)
+find_package(PipeLinkComponents REQUIRED)
+if(TARGET PipeLink::c)
+  message(FATAL_ERROR "the C API's library is not installed")
+endif()
+"""
+    file = project.source / "CMakeLists.txt"
+    have = sorted(name.removesuffix(".sm_90a.plk") for name in names if name.endswith(".sm_90a.plk") and "swiglu." not in name)
+    check(len(have) > 5, f"components that were built are installed: {have}")
+    file.write_text(text + "pipelink_add_composition(k COMPONENTS " + " ".join(f"PipeLinkComponents::{name}" for name in have) + ")\n")
+    project.configure()
+    for name, why in (("tma_loader", "has no package for architecture 90a"), ("swiglu", "there is no component 'PipeLinkComponents::swiglu'")):
+        file.write_text(text + f"pipelink_add_composition(k ARCHITECTURES 90a COMPONENTS PipeLinkComponents::{name})\n")
+        project.configure_fails(why)
 
 
 def install_trees(options):
@@ -181,5 +233,5 @@ def import_package(options):
 
 if __name__ == "__main__":
     sys.exit(main({"setup": setup, "build-trees": build_trees, "install-trees": install_trees, "refused": refused,
-                   "upgrade": upgrade, "merge": merge, "import": import_package,
+                   "upgrade": upgrade, "merge": merge, "import": import_package, "partial": partial,
                    "example": example}))
