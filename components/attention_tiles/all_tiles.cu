@@ -11,8 +11,8 @@ PIPELINK_USE_FACT(tile, int);
 
 PIPELINK_EXPORT(item_at, unsigned, pipelink::Self self, unsigned step, unsigned& row, unsigned& head,
                 unsigned& sequence, int& position, unsigned& keys) {
-  if (!attention_tiles::find_item(parameters(self), tile(self), false, step, row, head, sequence, position,
-                                  keys))
+  if (!attention_tiles::find_item(parameters(self), tile(self), attention_tiles::Lengths::kEqual, step, row,
+                                  head, sequence, position, keys))
     return attention_tiles::kNone;
   return (keys + tile(self) - 1) / tile(self);
 }

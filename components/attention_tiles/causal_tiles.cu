@@ -18,7 +18,8 @@ static __device__ __forceinline__ unsigned first_key(pipelink::Self self, int po
 PIPELINK_EXPORT(item_at, unsigned, pipelink::Self self, unsigned step, unsigned& row, unsigned& head,
                 unsigned& sequence, int& position, unsigned& keys) {
   const attention_tiles::Shape& shape = parameters(self).shape;
-  if (!attention_tiles::find_item(shape, tile(self), true, step, row, head, sequence, position, keys))
+  if (!attention_tiles::find_item(shape, tile(self), attention_tiles::Lengths::kGrowing, step, row, head,
+                                  sequence, position, keys))
     return attention_tiles::kNone;
   const int last = position + static_cast<int>(min(static_cast<unsigned>(tile(self)), shape.rows - row)) - 1;
   return last < 0 ? 0 : last / tile(self) - first_key(self, position) / tile(self) + 1;

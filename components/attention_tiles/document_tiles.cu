@@ -17,7 +17,8 @@ static __device__ __forceinline__ unsigned first_key(pipelink::Self self, int po
 PIPELINK_EXPORT(item_at, unsigned, pipelink::Self self, unsigned step, unsigned& row, unsigned& head,
                 unsigned& sequence, int& position, unsigned& keys) {
   const attention_tiles::Shape& shape = parameters(self).shape;
-  if (!attention_tiles::find_item(shape, tile(self), true, step, row, head, sequence, position, keys))
+  if (!attention_tiles::find_item(shape, tile(self), attention_tiles::Lengths::kGrowing, step, row, head,
+                                  sequence, position, keys))
     return attention_tiles::kNone;
   return row / tile(self) - first_key(self, position) / tile(self) + 1;
 }

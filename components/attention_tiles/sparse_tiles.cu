@@ -16,8 +16,8 @@ static __device__ __forceinline__ unsigned list(pipelink::Self self, unsigned ro
 
 PIPELINK_EXPORT(item_at, unsigned, pipelink::Self self, unsigned step, unsigned& row, unsigned& head,
                 unsigned& sequence, int& position, unsigned& keys) {
-  if (!attention_tiles::find_item(parameters(self).shape, tile(self), false, step, row, head, sequence,
-                                  position, keys))
+  if (!attention_tiles::find_item(parameters(self).shape, tile(self), attention_tiles::Lengths::kEqual, step,
+                                  row, head, sequence, position, keys))
     return attention_tiles::kNone;
   return __ldg(parameters(self).counts + list(self, row, head));
 }
