@@ -67,16 +67,19 @@ PIPELINK_STEPS(compute, .loop =
                             "values)*; wait values; release values; sync all; call epilogue");
 
 constexpr unsigned kEnd = ~0u;
-constexpr float kSlack = 8;  // the base of a row's exponentials may be 2^-8 of the largest
+constexpr float kSlack = 8;          // the base of a row's exponentials may be 2^-8 of the largest
+constexpr float kNoBase = -0x1p99f;  // of a row without keys so far
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr std::uint32_t kHalfBytes = tile * 128;  // 64 columns of a stage
 
-/// Descriptor of an operand in 128-byte swizzled rows, eight of which are 1024 bytes. `halves` are so many
-/// bytes apart, for an operand whose rows are along the products' depth; else unused.
-static __device__ __forceinline__ std::uint64_t descriptor(std::uint32_t address, std::uint32_t halves) {
-  return (std::uint64_t{1} << 62) | (std::uint64_t{64} << 32) | (std::uint64_t{halves >> 4} << 16) |
-         ((address & 0x3ffff) >> 4);
+/// Descriptor of an operand in 128-byte swizzled rows, eight of which are 1024 bytes: its lower word, to
+/// which 16 bytes add 1; the upper one is kDescriptor. `halves` are so many bytes apart, for an operand whose
+/// rows are along the products' depth; else unused.
+static __device__ __forceinline__ std::uint32_t descriptor(std::uint32_t address, std::uint32_t halves) {
+  return (address & 0x3ffff) >> 4 | halves >> 4 << 16;
 }
+constexpr std::uint32_t kDescriptor = 0x40000040;
+
 static __device__ __forceinline__ void wgmma_fence() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -96,15 +99,16 @@ static __device__ __forceinline__ void settle(float (&acc)[kCount]) {
 }
 
 /// s = Q·Kᵀ + (accumulate ? s : 0), 64 × 128 × 16, with Q in registers.
-static __device__ __forceinline__ void multiply_keys(float (&s)[64], const std::uint32_t* q, std::uint64_t k,
+static __device__ __forceinline__ void multiply_keys(float (&s)[64], const std::uint32_t* q, std::uint32_t k,
                                                      bool accumulate) {
   asm volatile(
-      "{ .reg .pred p; setp.ne.b32 p, %69, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "{ .reg .pred p; .reg .b64 k; setp.ne.b32 p, %69, 0; mov.b64 k, {%68, %70}; "
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
       "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
       "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "{%64, %65, %66, %67}, %68, p, 1, 1, 0; }"
+      "{%64, %65, %66, %67}, k, p, 1, 1, 0; }"
       : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3]), "+f"(s[4]), "+f"(s[5]), "+f"(s[6]), "+f"(s[7]),
         "+f"(s[8]), "+f"(s[9]), "+f"(s[10]), "+f"(s[11]), "+f"(s[12]), "+f"(s[13]), "+f"(s[14]), "+f"(s[15]),
         "+f"(s[16]), "+f"(s[17]), "+f"(s[18]), "+f"(s[19]), "+f"(s[20]), "+f"(s[21]), "+f"(s[22]),
@@ -114,19 +118,20 @@ static __device__ __forceinline__ void multiply_keys(float (&s)[64], const std::
         "+f"(s[44]), "+f"(s[45]), "+f"(s[46]), "+f"(s[47]), "+f"(s[48]), "+f"(s[49]), "+f"(s[50]),
         "+f"(s[51]), "+f"(s[52]), "+f"(s[53]), "+f"(s[54]), "+f"(s[55]), "+f"(s[56]), "+f"(s[57]),
         "+f"(s[58]), "+f"(s[59]), "+f"(s[60]), "+f"(s[61]), "+f"(s[62]), "+f"(s[63])
-      : "r"(q[0]), "r"(q[1]), "r"(q[2]), "r"(q[3]), "l"(k), "r"(static_cast<int>(accumulate)));
+      : "r"(q[0]), "r"(q[1]), "r"(q[2]), "r"(q[3]), "r"(k), "r"(static_cast<int>(accumulate)),
+        "n"(kDescriptor));
 }
 
 /// o += P·V, 64 × 128 × 16, with P in registers.
 static __device__ __forceinline__ void multiply_values(float (&left)[32], float (&right)[32],
-                                                       const std::uint32_t* p, std::uint64_t v) {
+                                                       const std::uint32_t* p, std::uint32_t v) {
   asm volatile(
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "{ .reg .b64 v; mov.b64 v, {%68, %69}; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
       "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
       "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "{%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
+      "{%64, %65, %66, %67}, v, 1, 1, 1, 1; }"
       : "+f"(left[0]), "+f"(left[1]), "+f"(left[2]), "+f"(left[3]), "+f"(left[4]), "+f"(left[5]),
         "+f"(left[6]), "+f"(left[7]), "+f"(left[8]), "+f"(left[9]), "+f"(left[10]), "+f"(left[11]),
         "+f"(left[12]), "+f"(left[13]), "+f"(left[14]), "+f"(left[15]), "+f"(left[16]), "+f"(left[17]),
@@ -138,23 +143,23 @@ static __device__ __forceinline__ void multiply_values(float (&left)[32], float 
         "+f"(right[16]), "+f"(right[17]), "+f"(right[18]), "+f"(right[19]), "+f"(right[20]), "+f"(right[21]),
         "+f"(right[22]), "+f"(right[23]), "+f"(right[24]), "+f"(right[25]), "+f"(right[26]), "+f"(right[27]),
         "+f"(right[28]), "+f"(right[29]), "+f"(right[30]), "+f"(right[31])
-      : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "l"(v));
+      : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "r"(v), "n"(kDescriptor));
 }
 
 /// o += P·V, 64 × 64 × 16.
 static __device__ __forceinline__ void multiply_values(float (&o)[32], const std::uint32_t* p,
-                                                       std::uint64_t v) {
+                                                       std::uint32_t v) {
   asm volatile(
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "{ .reg .b64 v; mov.b64 v, {%36, %37}; wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-      "{%32, %33, %34, %35}, %36, 1, 1, 1, 1;"
+      "{%32, %33, %34, %35}, v, 1, 1, 1, 1; }"
       : "+f"(o[0]), "+f"(o[1]), "+f"(o[2]), "+f"(o[3]), "+f"(o[4]), "+f"(o[5]), "+f"(o[6]), "+f"(o[7]),
         "+f"(o[8]), "+f"(o[9]), "+f"(o[10]), "+f"(o[11]), "+f"(o[12]), "+f"(o[13]), "+f"(o[14]), "+f"(o[15]),
         "+f"(o[16]), "+f"(o[17]), "+f"(o[18]), "+f"(o[19]), "+f"(o[20]), "+f"(o[21]), "+f"(o[22]),
         "+f"(o[23]), "+f"(o[24]), "+f"(o[25]), "+f"(o[26]), "+f"(o[27]), "+f"(o[28]), "+f"(o[29]),
         "+f"(o[30]), "+f"(o[31])
-      : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "l"(v));
+      : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "r"(v), "n"(kDescriptor));
 }
 
 static __device__ __forceinline__ float exp2(float x) {
@@ -168,12 +173,29 @@ static __device__ __forceinline__ std::uint32_t pack(float low, float high) {
   return packed;
 }
 
-/// The row statistics of a thread's two rows, and what to multiply older results by.
+/// The row statistics of a thread's two rows, in units of binary exponents, and what to multiply older
+/// results by. The sum is the thread's own part.
 struct Softmax {
   float base[2], sum[2], correction[2];
 
-  /// Scores to exp(scale · (score − base)), of which the sum is the thread's own part.
-  __device__ __forceinline__ void step(float (&s)[64], float scale_log2) {
+  /// Whether the base is too small for these scores, in any row of the warp; so it is if it is below -kSlack.
+  ///
+  /// Bits of floats above 0 are ordered as they are, those below 0 are negative integers, and the processor
+  /// has a maximum of three for integers only.
+  __device__ __forceinline__ bool too_small_for(const float (&s)[64], float scale_log2) const {
+    bool small = false;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      int top = 0;
+#pragma unroll
+      for (int j = 0; j < 16; ++j)
+        top = __vimax3_s32(top, __float_as_int(s[4 * j + 2 * h]), __float_as_int(s[4 * j + 2 * h + 1]));
+      small |= !(__int_as_float(top) * scale_log2 <= base[h] + kSlack);
+    }
+    return __any_sync(~0u, small);
+  }
+  /// Makes the base that of these scores too.
+  __device__ __forceinline__ void rebase(const float (&s)[64], float scale_log2) {
     float top[2] = {s[0], s[2]};
 #pragma unroll
     for (int j = 0; j < 16; ++j)
@@ -183,26 +205,28 @@ struct Softmax {
     for (int lanes = 1; lanes <= 2; ++lanes)
 #pragma unroll
       for (int h = 0; h < 2; ++h) top[h] = fmaxf(top[h], __shfl_xor_sync(~0u, top[h], lanes));
-    float offset[2], part[2][2] = {};
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      top[h] = fmaxf(top[h], base[h]);
-      // Exponents up to kSlack do no harm, and results so far keep their scale.
-      if ((top[h] - base[h]) * scale_log2 <= kSlack) top[h] = base[h];
-      offset[h] = top[h] == -INFINITY ? 0.0f : top[h] * scale_log2;  // a row may have no key yet
-      correction[h] = exp2(__fmaf_rn(base[h], scale_log2, -offset[h]));
-      base[h] = top[h];
+      const float own = fmaxf(top[h] * scale_log2, kNoBase);
+      const float next = own - base[h] <= kSlack ? base[h] : own;
+      correction[h] = exp2(base[h] - next);
+      sum[h] *= correction[h];
+      base[h] = next;
     }
+  }
+  /// Scores to exp2(score · scale − base), and their sums to those of the thread.
+  __device__ __forceinline__ void exponentials(float (&s)[64], float scale_log2) {
+    float part[2][2] = {};
 #pragma unroll
     for (int j = 0; j < 16; ++j)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         float& value = s[4 * j + i];
-        value = exp2(__fmaf_rn(value, scale_log2, -offset[i / 2]));
+        value = exp2(__fmaf_rn(value, scale_log2, -base[i / 2]));
         part[i / 2][i % 2] += value;
       }
 #pragma unroll
-    for (int h = 0; h < 2; ++h) sum[h] = __fmaf_rn(sum[h], correction[h], part[h][0] + part[h][1]);
+    for (int h = 0; h < 2; ++h) sum[h] += part[h][0] + part[h][1];
   }
   __device__ __forceinline__ void correct(float (&o)[32]) const {
 #pragma unroll
@@ -267,14 +291,14 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
     at_query.advance(queries.stages(self));
   };
   const auto start_scores = [&] {
-    const std::uint64_t k = descriptor(keys.address(self, at_key), 16);
+    const std::uint32_t k = descriptor(keys.address(self, at_key), 16);
 #pragma unroll
     for (int i = 0; i < kDim / 16; ++i)
       multiply_keys(s, q + 4 * i, k + i / 4 * (kHalfBytes >> 4) + i % 4 * 2, i != 0);
     wgmma_commit();
   };
   const auto start_output = [&] {
-    const std::uint64_t v = descriptor(values.address(self, at_value), kHalfBytes);
+    const std::uint32_t v = descriptor(values.address(self, at_value), kHalfBytes);
 #pragma unroll
     for (int i = 0; i < tile / 16; ++i) {
       if constexpr (kDim == 128)
@@ -292,11 +316,10 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
     if (elected) values.release(self, at_value);
     at_value.advance(values.stages(self));
   };
-  const auto finish_scores = [&](int4 item, int4 which) {
+  const auto change_scores = [&](int4 item, int4 which) {
     const int query = item.w + static_cast<int>(warpgroup) * 64;
     score(self, s, query, which.x, static_cast<unsigned>(item.y) & 0xffff, scale);
     if (which.y != 0) mask(self, s, query, which.x, which.z, static_cast<unsigned>(which.y));
-    softmax.step(s, scale_log2);
   };
   const auto pack_scores = [&] {
 #pragma unroll
@@ -310,7 +333,7 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
     if (count == kEnd) break;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      softmax.base[h] = -INFINITY;
+      softmax.base[h] = kNoBase;
       softmax.sum[h] = 0;
     }
 #pragma unroll
@@ -324,29 +347,34 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
       wgmma_wait<0>();
       settle(s);
       release_keys();
-      finish_scores(item, which);
+      change_scores(item, which);
+      softmax.rebase(s, scale_log2);
+      softmax.exponentials(s, scale_log2);
       pack_scores();
-      for (unsigned n = 1; n < count; ++n) {
+      for (unsigned left = count - 1; left != 0; --left) {
         keys.wait(self, at_key);
         my_turn();
         wgmma_fence();
         start_scores();
+        which = take_tile();
         values.wait(self, at_value);
         wgmma_fence();
         start_output();
         your_turn();
-        which = take_tile();
         wgmma_wait<1>();
         settle(s);
         release_keys();
-        finish_scores(item, which);
+        change_scores(item, which);
+        const bool rebased = softmax.too_small_for(s, scale_log2);
+        if (rebased) softmax.rebase(s, scale_log2);
+        softmax.exponentials(s, scale_log2);
         // Never; but the compiler does not know, and so it does not begin to wait before the sums are there.
         if (softmax.sum[0] + softmax.sum[1] < 0) __trap();
         wgmma_wait<0>();
 #pragma unroll
         for (auto& half : o) settle(half);
         release_values();
-        if (__any_sync(~0u, softmax.correction[0] != 1.0f || softmax.correction[1] != 1.0f)) {
+        if (rebased) {
 #pragma unroll
           for (auto& half : o) softmax.correct(half);
         }
@@ -363,7 +391,7 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
 
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      softmax.base[h] *= scale;
+      softmax.base[h] = softmax.base[h] == kNoBase ? -INFINITY : softmax.base[h] * (1 / kLog2e);
       softmax.sum[h] += __shfl_xor_sync(~0u, softmax.sum[h], 1);
       softmax.sum[h] += __shfl_xor_sync(~0u, softmax.sum[h], 2);
     }

@@ -1,5 +1,7 @@
 // Fills the rings of attention_core as attention_loader does, with K and V from pages: a tile of 128 keys is
-// one page of 128, or several smaller ones. A warp loads, each lane a half of a page.
+// one page of 128, or several smaller ones. Boxes are half of a page each. As a warp issues one after the
+// other, four warps share them. The first one also expects a stage's bytes; the others' may come before,
+// since a stage is not full without its arrival.
 #define PIPELINK_COMPONENT attention_paged_loader
 #include <pipelink/component.h>
 
@@ -50,15 +52,17 @@ static __device__ __forceinline__ void load_box(std::uint32_t to, const pipelink
 }
 
 PIPELINK_ROLE(load, .warps = 4, .registers = {40, 40})(pipelink::Self self) {
-  if (load.warp(self) != 0) return;
   const Parameters& p = parameters(self);
-  const unsigned lane = load.thread(self), halves = head_dim(self) / 64, pages = tile(self) / page(self);
+  const unsigned halves = head_dim(self) / 64, pages = tile(self) / page(self);
+  const unsigned warp = __shfl_sync(~0u, load.warp(self), 0), lane = load.thread(self) % 32;
+  if (warp >= pages * halves) return;
   const unsigned bytes = tile(self) * head_dim(self) * 2;
-  const unsigned own = lane / halves, half = lane % halves;  // page of the tile, half of its columns
+  const unsigned box = warp + 4 * lane;
+  const unsigned own = box / halves, half = box % halves;  // page of the tile, half of its columns
   const unsigned own_bytes = (half * tile(self) + own * page(self)) * 128;
   pipelink::RingCursor at_query, at_key, at_value, at_tile;
   const auto tell = [&](unsigned a, unsigned b, unsigned c, unsigned d) {
-    if (lane == 0) {
+    if (warp == 0 && lane == 0) {
       tiles.acquire(self, at_tile);
       *reinterpret_cast<uint4*>(tiles.data(self, at_tile)) = make_uint4(a, b, c, d);
       pipelink::mbarrier::arrive(tiles.full(self, at_tile));
@@ -85,7 +89,7 @@ PIPELINK_ROLE(load, .warps = 4, .registers = {40, 40})(pipelink::Self self) {
         from = __ldg(table + min(key / page(self) + min(own, pages - 1), (length - 1) / page(self)));
         tell(key, kind, length, 0);
         if (i == 0) {
-          if (lane == 0) {
+          if (warp == 0 && lane == 0) {
             queries.acquire(self, at_query);
             pipelink::mbarrier::arrive_expect(queries.full(self, at_query), bytes);
             for (unsigned h = 0; h < halves; ++h)
@@ -95,7 +99,7 @@ PIPELINK_ROLE(load, .warps = 4, .registers = {40, 40})(pipelink::Self self) {
           at_query.advance(queries.stages(self));
         }
         keys.acquire(self, at_key);
-        if (lane == 0) pipelink::mbarrier::arrive_expect(keys.full(self, at_key), bytes);
+        if (warp == 0 && lane == 0) pipelink::mbarrier::arrive_expect(keys.full(self, at_key), bytes);
         __syncwarp();
         if (own < pages)
           load_box(keys.address(self, at_key) + own_bytes, p.k, keys.full(self, at_key), 0, half, kv_head,
@@ -105,7 +109,7 @@ PIPELINK_ROLE(load, .warps = 4, .registers = {40, 40})(pipelink::Self self) {
       if (i == 1) values_free(self, step);
       if (i > 0) {
         values.acquire(self, at_value);
-        if (lane == 0) pipelink::mbarrier::arrive_expect(values.full(self, at_value), bytes);
+        if (warp == 0 && lane == 0) pipelink::mbarrier::arrive_expect(values.full(self, at_value), bytes);
         __syncwarp();
         if (own < pages)
           load_box(values.address(self, at_value) + own_bytes, p.v, values.full(self, at_value), 0, half,

@@ -1,4 +1,5 @@
-// Documents packed end to end: a query meets the keys of its document up to its own.
+// Documents packed end to end: a query meets the keys of its document up to its own. The tile with the own
+// ones comes first.
 #define PIPELINK_COMPONENT document_tiles
 #include <pipelink/component.h>
 
@@ -25,7 +26,7 @@ PIPELINK_EXPORT(item_at, unsigned, pipelink::Self self, unsigned step, unsigned&
 
 PIPELINK_EXPORT(tile_at, unsigned, pipelink::Self self, unsigned row, unsigned, unsigned, int position,
                 unsigned, unsigned i, unsigned& kind) {
-  const unsigned key = (first_key(self, position) / tile(self) + i) * tile(self);
+  const unsigned key = row - i * tile(self);
   kind = key == row || key < first_key(self, position + tile(self) - 1);
   return key;
 }
