@@ -2,8 +2,9 @@
 """Times the compositions of attention against their controls and against PyTorch, in one process, alternated; writes records
 as JSON. Reads from its own folder what the target gpu_bundle puts there. Clocks are read, never set.
 
-Peers: PyTorch's SDPA with the backends cuDNN and flash, and compiled FlexAttention with its block mask built before. What a peer
-has no way to compute is left out.
+Peers: PyTorch's SDPA with the backends cuDNN and flash, and compiled FlexAttention with its block mask built before; the time to
+build it is recorded beside, by `create_block_mask` as it is and compiled. What a peer has no way to compute is left out. A paged
+kernel is also compared with the one that has the same mask and K and V at fixed distances, those of a page's.
 """
 
 import argparse
@@ -24,7 +25,6 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 import pipelink
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-OWN = ("linked", "control", "control_again")
 SANITIZERS = ("memcheck", "racecheck", "synccheck")
 TILE = 128
 
@@ -55,7 +55,7 @@ class Problem:
     def __init__(self, composition, keys, heads, kv_heads, dim=128, window=0, density=0, documents=0, page=0):
         self.composition, self.keys, self.heads, self.kv_heads, self.dim = composition, keys, heads, kv_heads, dim
         self.window, self.density, self.documents, self.page = window, density, documents, page
-        self.flex_mask_ms = None  # to build FlexAttention's block mask, which its time leaves out
+        self.flex_mask_ms = self.flex_mask_plain_ms = None  # to build FlexAttention's block mask, which its time leaves out
         self.causal = density == 0 and composition != "attention_full"
         new = {"device": "cuda", "dtype": torch.bfloat16}
         self.q = torch.randn(1, heads, keys, dim, **new)
@@ -81,6 +81,7 @@ class Problem:
             self.paged_k, self.paged_v = torch.empty(shape, **new), torch.empty(shape, **new)
             for paged, plain in ((self.paged_k, self.k), (self.paged_v, self.v)):
                 paged[order] = plain[0].transpose(0, 1).reshape(shape)
+            self.dense_k, self.dense_v = (x[0].transpose(0, 1).contiguous() for x in (self.k, self.v))
 
     def name(self):
         parts = [self.composition, f"b=1 s={self.keys} heads={self.heads}/{self.kv_heads} d={self.dim} bf16"]
@@ -116,8 +117,27 @@ class Problem:
             return w * (w + 1) // 2 + (n - w) * w
         return n * (n + 1) // 2 if self.causal else n * n
 
+    def tiles(self):
+        """Of queries and keys that the kernel multiplies, in all heads."""
+        last = torch.arange((self.keys + TILE - 1) // TILE, device="cuda")
+        if self.density:
+            return self.counts.sum().item()
+        if self.documents:
+            first = self.first[last * TILE] // TILE
+        elif self.window:
+            first = (last * TILE - self.window + 1).clamp(min=0) // TILE
+        else:
+            first = torch.zeros_like(last)
+            last = last if self.causal else torch.full_like(last, len(last) - 1)
+        return (last - first + 1).sum().item() * self.heads
+
     def flops(self):
         return 4 * self.pairs() * self.dim * self.heads
+
+    def dense(self):
+        """The composition with the same mask, without pages."""
+        return {"paged_window": "attention_window", "paged_sparse": "attention_sparse"}.get(
+            self.composition.removeprefix("attention_"), "attention_causal")
 
     def open(self, kernel, out):
         h, kh, n, d = self.heads, self.kv_heads, self.keys, self.dim
@@ -130,10 +150,13 @@ class Problem:
             arguments["attention_store"] = {**store, "sequences": 1}
         common = {"sequences": 1, "rows": n, "heads": h, "kv_heads": kh, "q": self.q, "q_row": d, "q_head": n * d,
                   "q_sequence": n * h * d}
-        if self.page:
+        if "attention_paged_loader" in kernel.layouts:
             arguments["attention_paged_loader"] = {
                 **common, "k": self.paged_k, "v": self.paged_v, "table": self.table, "table_stride": n // self.page,
                 "pages": n // self.page, "kv_slot": kh * d, "kv_head": d, "kv_page": self.page * kh * d}
+        elif self.page:  # the kernel that a paged one is compared with
+            arguments["attention_loader"] = {**common, "k": self.dense_k, "v": self.dense_v, "keys": n, "kv_row": kh * d,
+                                             "kv_head": d, "kv_sequence": n * kh * d}
         else:
             arguments["attention_loader"] = {**common, "k": self.k, "v": self.v, "keys": n, "kv_row": d, "kv_head": n * d,
                                              "kv_sequence": n * kh * d}
@@ -172,18 +195,28 @@ class Problem:
             found["torch_flash"] = sdpa(SDPBackend.FLASH_ATTENTION)
         if self.causal or self.density:
             torch._dynamo.reset()  # else a limit on recompilation is met
-            build = functools.partial(torch.compile(create_block_mask), self.mask_mod(), 1, self.heads if self.density else None,
-                                      self.keys, self.keys, device="cuda")
-            build()
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            begin.record()
-            mask = build()
-            end.record()
-            torch.cuda.synchronize()
-            self.flex_mask_ms = begin.elapsed_time(end)
+            shape = (self.mask_mod(), 1, self.heads if self.density else None, self.keys, self.keys)
+            build = torch.compile(create_block_mask)
+            mask, self.flex_mask_ms = timed(lambda: build(*shape, device="cuda"))
+            try:
+                _, self.flex_mask_plain_ms = timed(lambda: create_block_mask(*shape, device="cuda"))
+            except torch.OutOfMemoryError:
+                print("create_block_mask needs more memory than there is", flush=True)
+            torch.cuda.empty_cache()
             flex = torch.compile(flex_attention, dynamic=False)
             found["flex"] = lambda: flex(q, k, v, block_mask=mask, enable_gqa=group)
         return found
+
+
+def timed(run):
+    """What the second run returns, and how many ms it took."""
+    run()
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    result = run()
+    end.record()
+    torch.cuda.synchronize()
+    return result, begin.elapsed_time(end)
 
 
 def captured(run):
@@ -194,47 +227,40 @@ def captured(run):
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             run()
-        return graph.replay
+
+        def replay(_=run):  # the graph does not keep what it launches, but its kernel is unloaded with its session
+            graph.replay()
+
+        return replay
     except RuntimeError as error:
         print(f"not captured: {str(error).splitlines()[0][:100]}", flush=True)
         torch.cuda.synchronize()
         return run
 
 
+def launch_timed(run):
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    run()
+    end.record()
+    return begin, end
+
+
 def alternate(candidates, seconds):
     """Times of each candidate in ms, [round] → mean of two runs, and the clock in MHz.
 
-    In its turn a candidate runs three times, of which the first is not timed. The turns of a round are in random order, but
-    those of the linked kernel and of its control are neighbours: their ratio is taken within a round, where the clock is one.
+    In its turn a candidate runs three times, of which the first is not timed. The turns of a round are in random order.
     """
-    together = [name for name in candidates if name in OWN]
-    others = [name for name in candidates if name not in OWN]
-    candidates = {name: captured(run) for name, run in candidates.items()}
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    for run in candidates.values():
-        run()
-    begin.record()
-    for run in candidates.values():
-        run()
-    end.record()
+    names = list(candidates)
     torch.cuda.synchronize()
-    rounds = min(60, max(20, int(seconds * 1e3 / (3 * begin.elapsed_time(end)))))
-    times = {name: [] for name in candidates}
+    events = [launch_timed(run) for run in candidates.values()]
+    torch.cuda.synchronize()
+    once = sum(begin.elapsed_time(end) for begin, end in events)
+    times = {name: [] for name in names}
     clocks = []
-    for _ in range(rounds):
-        random.shuffle(together)
-        random.shuffle(others)
-        cut = random.randint(0, len(others))
-        events = {}
-        for name in others[:cut] + together + others[cut:]:
-            events[name] = []
-            for timed in (False, True, True):
-                begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-                begin.record()
-                candidates[name]()
-                end.record()
-                if timed:
-                    events[name].append((begin, end))
+    for _ in range(min(60, max(12, int(seconds * 1e3 / (3 * once))))):
+        random.shuffle(names)
+        events = {name: [launch_timed(candidates[name]) for _ in range(3)][1:] for name in names}
         if len(clocks) < 3:  # while the device is busy
             clocks.append(query("clocks.sm"))
         torch.cuda.synchronize()
@@ -244,55 +270,93 @@ def alternate(candidates, seconds):
     return times, int(statistics.median(clocks)) if clocks else 0
 
 
-def load(composition, page, suffix):
-    library = os.path.join(HERE, f"lib{'attention_paged_128' if page else 'attention_full'}.so")  # for its host providers
+def paired(candidates, seconds):
+    """Times of each candidate in ms, [round] → mean of its runs.
+
+    For ratios near 1: the clock changes by a tenth within a second on long problems. So runs of a round follow each other at once,
+    each candidate between the others in one order and then in the other, by which what changes evenly cancels out.
+    """
+    names = list(candidates)
+    torch.cuda.synchronize()
+    events = [launch_timed(run) for run in candidates.values()]
+    torch.cuda.synchronize()
+    once = sum(begin.elapsed_time(end) for begin, end in events)
+    repeats = max(1, min(8, int(5 / once)))  # a round of at least 10 ms
+    times = {name: [] for name in names}
+    for _ in range(min(60, max(16, int(seconds * 1e3 / (2 * repeats * once))))):
+        random.shuffle(names)
+        events = [(name, launch_timed(candidates[name])) for _ in range(repeats) for name in names + names[::-1]]
+        torch.cuda.synchronize()
+        for name in names:
+            times[name].append(statistics.fmean(begin.elapsed_time(end) for n, (begin, end) in events if n == name))
+    return times
+
+
+def load(composition, suffix):
+    paged = "_paged_" in composition
+    library = os.path.join(HERE, f"lib{'attention_paged_128' if paged else 'attention_full'}.so")  # for its host providers
     base = os.path.join(HERE, f"{composition}.sm_90a")
     return pipelink.load(library, files=(base + suffix, base + ".launch"))
 
 
 def measure(problem, seconds, with_peers):
-    candidates, outputs = {}, {}
-    for name, suffix in (("linked", ".cubin"), ("control", ".control.cubin"), ("control_again", ".control.cubin")):
-        kernel = load(problem.composition, problem.page, suffix)
+    own, outputs = {}, {}
+    kernels = [("linked", problem.composition, ".cubin"), ("control", problem.composition, ".control.cubin"),
+               ("control_again", problem.composition, ".control.cubin")]
+    if problem.page:
+        kernels.append(("dense", problem.dense(), ".cubin"))
+    for name, composition, suffix in kernels:
         outputs[name] = torch.full_like(problem.q, float("nan"))
-        candidates[name] = problem.open(kernel, outputs[name]).launch
-        candidates[name]()
+        own[name] = problem.open(load(composition, suffix), outputs[name]).launch
+        own[name]()
         torch.cuda.synchronize()
     rows = torch.randperm(problem.keys, device="cuda")[:512].sort().values
     errors = []
     for head in (0, problem.heads - 1):
         exact = problem.reference(head, rows)
         errors.append(((outputs["linked"][0, head, rows].float() - exact).norm() / exact.norm()).item())
-    equal = torch.equal(outputs["linked"].view(torch.int16), outputs["control"].view(torch.int16))
 
+    def equal(name):
+        return torch.equal(outputs["linked"].view(torch.int16), outputs[name].view(torch.int16))
+
+    own = {name: captured(run) for name, run in own.items()}
+    candidates = {"linked": own["linked"]}
     for name, run in (problem.peers() if with_peers else {}).items():
         try:
-            run()
+            candidates[name] = captured(run)
             torch.cuda.synchronize()
-            candidates[name] = run
         except (RuntimeError, torch._dynamo.exc.TorchDynamoException) as error:
             print(f"{name} does not run: {str(error).splitlines()[0][:100]}", flush=True)
     times, clock = alternate(candidates, seconds)
     ms = {name: statistics.median(t) for name, t in times.items()}
-    peers = {name: t for name, t in ms.items() if name not in OWN}
+    peers = {name: t for name, t in ms.items() if name != "linked"}
+    pairs = paired(own, seconds)
 
-    def over_control(name):
-        return statistics.median(x / y for x, y in zip(times[name], times["control"]))
+    def over(name, other):
+        return round(statistics.median(x / y for x, y in zip(pairs[name], pairs[other])), 5)
 
-    return {
+    found = {
         "config": problem.name(),
         "clock_mhz": clock,
         "linked_ms": round(ms["linked"], 5),
         "linked_tflops": round(problem.flops() / ms["linked"] / 1e9, 1),
-        "control_ms": round(ms["control"], 5),
-        "linked_over_control": round(over_control("linked"), 5),
-        "control_over_control": round(over_control("control_again"), 5),
+        "tiles": problem.tiles(),
+        "tile_ns": round(ms["linked"] * 1e6 / problem.tiles(), 4),
+        "control_ms": round(statistics.median(pairs["control"]), 5),
+        "linked_over_control": over("linked", "control"),
+        "control_over_control": over("control_again", "control"),
         "peers": {name: round(t, 5) for name, t in peers.items()},
         "speedup": {name: round(t / ms["linked"], 4) for name, t in peers.items()},
-        "flex_mask_ms": problem.flex_mask_ms and round(problem.flex_mask_ms, 4),
         "rel_err": max(errors),
-        "bitwise_equal_to_control": equal,
+        "bitwise_equal_to_control": equal("control"),
     }
+    if problem.page:
+        found |= {"over_dense": over("linked", "dense"), "bitwise_equal_to_dense": equal("dense")}
+    for name, build in (("flex_mask_ms", problem.flex_mask_ms), ("flex_mask_plain_ms", problem.flex_mask_plain_ms)):
+        if build and "flex" in peers:
+            found |= {name: round(build, 4), name.replace("mask_ms", "mask_speedup").replace("plain_ms", "plain_speedup"):
+                      round((peers["flex"] + build) / ms["linked"], 4)}
+    return found
 
 
 def problems(which):
@@ -351,9 +415,12 @@ def main():
                         "commit": options.commit, "text_sha256": text_sha256(base + ".cubin"),
                         "control_text_sha256": text_sha256(base + ".control.cubin"), "sanitizers": sanitizers})
         speedup = " ".join(f"{name} {x:.3f}" for name, x in r["speedup"].items())
-        print(f"{r['config']}: {r['linked_ms']:.4f} ms, {r['linked_tflops']:.1f} TFLOP/s, l/c {r['linked_over_control']:.4f} "
-              f"c/c {r['control_over_control']:.4f}, {r['clock_mhz']} MHz, rel. err {r['rel_err']:.2e}, "
-              f"{'equal' if r['bitwise_equal_to_control'] else 'DIFFERENT'}; times as fast as {speedup}", flush=True)
+        more = "".join(f", {name} {r[name]:.3f}" for name in ("over_dense", "flex_mask_speedup", "flex_mask_plain_speedup")
+                       if name in r)
+        print(f"{r['config']}: {r['linked_ms']:.4f} ms, {r['linked_tflops']:.1f} TFLOP/s, {r['tile_ns']:.2f} ns a tile, "
+              f"l/c {r['linked_over_control']:.4f} c/c {r['control_over_control']:.4f}, {r['clock_mhz']} MHz, "
+              f"rel. err {r['rel_err']:.2e}, {'equal' if r['bitwise_equal_to_control'] else 'DIFFERENT'}; times as fast as "
+              f"{speedup}{more}", flush=True)
         with open(os.path.join(options.out, "nvidia-h200.json"), "w") as file:
             json.dump(records, file, indent=2)
             file.write("\n")
