@@ -181,7 +181,7 @@ class Problem:
             s.masked_fill_(~mask(0, head, rows[:, None], k[None, :]), float("-inf"))
         return s.softmax(1) @ self.v[0, head // group].float()
 
-    def peers(self):
+    def peers(self, time_masks=True):
         q, k, v, group = self.q, self.k, self.v, self.heads != self.kv_heads
         found = {}
         plain = not (self.window or self.density or self.documents)
@@ -199,7 +199,8 @@ class Problem:
             build = torch.compile(create_block_mask)
             mask, self.flex_mask_ms = timed(lambda: build(*shape, device="cuda"))
             try:
-                _, self.flex_mask_plain_ms = timed(lambda: create_block_mask(*shape, device="cuda"))
+                if time_masks:
+                    _, self.flex_mask_plain_ms = timed(lambda: create_block_mask(*shape, device="cuda"))
             except torch.OutOfMemoryError:
                 print("create_block_mask needs more memory than there is", flush=True)
             torch.cuda.empty_cache()
@@ -393,6 +394,7 @@ def main():
     parser.add_argument("--only", default="", help="compositions whose name has this")
     parser.add_argument("--seconds", type=float, default=2.0, help="of timed work per configuration, roughly")
     parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--compile-only", action="store_true", help="fill the caches of the peers' compilers, and time nothing")
     parser.add_argument("--out", default=os.environ.get("OUT", HERE), help="folder of nvidia-h200.json")
     parser.add_argument("--sanitizers", help="JSON file: what each sanitizer said")
     parser.add_argument("--commit", default="unknown")
@@ -409,6 +411,10 @@ def main():
         if options.only not in make.args[0]:
             continue
         problem = make()
+        if options.compile_only:
+            for run in problem.peers(time_masks=False).values():
+                run()
+            continue
         r = measure(problem, options.seconds, not options.no_peers)
         base = os.path.join(HERE, f"{problem.composition}.sm_90a")
         records.append({**r, "device": torch.cuda.get_device_name(), "driver": query("driver_version"), "toolkit": options.toolkit,

@@ -1,6 +1,7 @@
 #!/bin/sh
 # On a machine with a GPU, in the folder that the target attention.bundle made: correctness, sanitizers and, where there is
-# PyTorch, the benchmark. The last line is PASS or FAIL.
+# PyTorch, the benchmark. What need not be alone runs at a time: the benchmark begins when all else is over. The last line is
+# PASS or FAIL.
 # usage: run_on_gpu.sh [COMMIT [OPTIONS OF benchmark.py]]     Results go to $OUT, else beside this script. Exit status 1:
 # something was wrong.
 set -u
@@ -11,38 +12,51 @@ commit=${1:-unknown}
 status=0
 chmod +x "$here/attention_runner"
 cd "$here" || exit 1
+logs=$(mktemp -d)
+
+compiling=
+if python3 -c 'import torch'; then
+  python3 benchmark.py --compile-only "$@" > "$logs/compile.log" 2>&1 &
+  compiling=$!
+fi
+sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+sanitizing=
+for tool in memcheck racecheck synccheck; do
+  if [ -x "$sanitizer" ]; then
+    ( # shellcheck disable=SC2086 # several words
+      timeout "${SANITIZER_SECONDS:-150}" "$sanitizer" --tool "$tool" --error-exitcode 9 ./attention_runner --small \
+        ${SANITIZED:-attention_full attention_paged_window} > "$logs/$tool.log" 2>&1
+      echo $? > "$logs/$tool.code"
+    ) &
+    sanitizing="$sanitizing $!"
+  fi
+done
 
 echo "== correctness: every element, several shapes"
 for launch in *.launch; do
   name=${launch%.sm_90a.launch}
-  if timeout 20 ./attention_runner --controls . "$name" > "$out/$name.log" 2>&1; then
-    echo "$name: $(grep -c 'control equal' "$out/$name.log") shapes right and equal to the control"
+  if timeout 60 ./attention_runner --controls . "$name" > "$logs/$name.log" 2>&1; then
+    echo "$name: $(grep -c 'control equal' "$logs/$name.log") shapes right and equal to the control"
   else
     echo "$name: WRONG"
-    tail -n 20 "$out/$name.log"
+    tail -n 20 "$logs/$name.log"
     status=1
   fi
 done
 
-sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+for process in $sanitizing; do wait "$process"; done
 results="$out/sanitizers.json"
 printf '{' > "$results"
 separator=
 for tool in memcheck racecheck synccheck; do
-  log="$out/$tool.log"
-  if [ ! -x "$sanitizer" ]; then
-    verdict="not run"
+  log="$logs/$tool.log"
+  code=$(cat "$logs/$tool.code" 2> /dev/null || echo 124)
+  if [ "$code" -eq 0 ] && grep -q "ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards" "$log"; then verdict=clean
+  elif [ "$code" -eq 124 ] || grep -q "Device not supported\|Unable to" "$log"; then verdict="not run"
   else
-    timeout "${SANITIZER_SECONDS:-150}" "$sanitizer" --tool "$tool" --error-exitcode 9 ./attention_runner --small \
-      ${SANITIZED:-attention_full attention_paged_window} > "$log" 2>&1
-    code=$?
-    if [ $code -eq 0 ] && grep -q "ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards" "$log"; then verdict=clean
-    elif [ $code -eq 124 ] || grep -q "Device not supported\|Unable to" "$log"; then verdict="not run"
-    else
-      verdict=failed
-      status=1
-      tail -n 4 "$log"
-    fi
+    verdict=failed
+    status=1
+    tail -n 4 "$log"
   fi
   echo "$tool: $verdict"
   printf '%s"%s": "%s"' "$separator" "$tool" "$verdict" >> "$results"
@@ -50,9 +64,15 @@ for tool in memcheck racecheck synccheck; do
 done
 printf '}\n' >> "$results"
 
-if python3 -c 'import torch'; then
+if [ -n "$compiling" ]; then
+  if ! wait "$compiling"; then
+    echo "the peers' kernels were not compiled:"
+    tail -n 5 "$logs/compile.log"
+  fi
   echo "== benchmark"
   python3 benchmark.py --commit "$commit" --sanitizers "$results" --out "$out" "$@" || status=1
 fi
+tar -C "$logs" -czf "$out/logs.tgz" .
+rm -rf "$logs"
 if [ $status -eq 0 ]; then echo PASS; else echo FAIL; fi
 exit $status
