@@ -370,12 +370,14 @@ def problems(which):
         yield of("attention_causal", keys, 16, 16)
     if which == "core":
         return
+    yield of("attention_full", 32768, 64, 8)
+    yield of("attention_causal", 32768, 64, 8)
+    for page in (128, 64, 16):
+        yield of(f"attention_paged_{page}", 32768, 16, 16, page=page)
     for keys in (8192, 32768):
         yield of("attention_window", keys, 16, 16, window=1024)
     for density in (4, 8, 16, 32):
         yield of("attention_sparse", 32768, 16, 16, density=density)
-    for page in (128, 64, 16):
-        yield of(f"attention_paged_{page}", 32768, 16, 16, page=page)
     yield of("attention_full", 8192, 64, 8)
     yield of("attention_causal", 8192, 64, 8)
     yield of("attention_window", 32768, 16, 16, window=4096)
@@ -384,8 +386,6 @@ def problems(which):
     yield of("attention_paged_sparse", 32768, 16, 16, density=8, page=128)
     yield of("attention_causal_lse", 8192, 16, 16)
     yield of("attention_causal_64", 8192, 16, 16, dim=64)
-    yield of("attention_full", 32768, 64, 8)
-    yield of("attention_causal", 32768, 64, 8)
 
 
 def main():
