@@ -1,4 +1,4 @@
-"""Compares recorded results with today's code.
+"""Compares recorded results with today's code, and with what they are to reach.
 
 usage: check_results.py RESULTS.json MAP.json...
 Each record must be of today's text of the composition that its `config` begins with. Exit status 77 (a skip) names the stale
@@ -12,6 +12,57 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "e2e"))
 from cubin import Kernel  # the reader that shares nothing with the linker
 
+LONG = (8192, 32768)  # keys: the lengths for which the bars against cuDNN hold
+OVER_DENSE = {"attention_paged_128": 1.03, "attention_paged_16": 1.10}
+SAME = 0.002  # a kernel and its control are the same bytes: their times differ by no more, where the control's own do not
+
+
+def words(record):
+    return dict(word.split("=") for word in record["config"].split() if "=" in word)
+
+
+def misses(records):
+    """What does not reach its bar, in words."""
+    found = []
+
+    def bar(record, what, value, least):
+        if value < least:
+            found.append(f"{record['config']}: {what} {value:.3f}, below {least}")
+
+    tile_ns = {}  # of a composition on one shape of problem, at several numbers of tiles
+    for r in records:
+        name, words_of = r["config"].split()[0], words(r)
+        if not (r["bitwise_equal_to_control"] and r["text_sha256"] == r["control_text_sha256"]):
+            found.append(f"{r['config']}: not what the control is")
+        if r["rel_err"] > 5e-3:
+            found.append(f"{r['config']}: error {r['rel_err']:.1e}")
+        if set(r["sanitizers"].values()) != {"clean"}:
+            found.append(f"{r['config']}: sanitizers say {r['sanitizers']}")
+        if name in ("attention_full", "attention_causal") and int(words_of["s"]) in LONG:
+            bar(r, "times as fast as cuDNN:", r["speedup"]["cudnn"], 0.97 if name == "attention_full" else 1.0)
+        if "flex" in r["speedup"]:
+            bar(r, "times as fast as FlexAttention:", r["speedup"]["flex"], 1.5)
+            mask_speedup = r.get("flex_mask_speedup", 0)  # its building compiled; by the plain call, if the memory suffices
+            bar(r, "times as fast as FlexAttention with its mask's building:", mask_speedup, r["speedup"]["flex"])
+        if name == "attention_window":
+            bar(r, "times as fast as FlexAttention with its mask's building:", r.get("flex_mask_plain_speedup", 0), 5)
+        if name in OVER_DENSE and not r.get("over_dense", 2) <= OVER_DENSE[name]:
+            found.append(f"{r['config']}: {r.get('over_dense')} of the dense kernel's time, above {OVER_DENSE[name]}")
+        if name in ("attention_window", "attention_sparse"):
+            tile_ns.setdefault((name, words_of["s"]), []).append(r.get("tile_ns", 0) or float("nan"))
+    for (name, keys), times in tile_ns.items():  # proportional: within a tenth of what their mean says
+        mean = sum(times) / len(times)
+        off = max(abs(t / mean - 1) for t in times)
+        print(f"{name} s={keys}: time for each of its tiles within {100 * off:.1f}% of the mean, {len(times)} configurations")
+        if not off <= 0.1:
+            found.append(f"{name} s={keys}: time is not proportional to the number of tiles, by {100 * off:.1f}%")
+    apart = [r for r in records if abs(r["linked_over_control"] - 1) > SAME]
+    for r in apart:
+        print(f"{r['config']}: linked/control {r['linked_over_control']:.4f}, control/control {r['control_over_control']:.4f}")
+    if 4 * len(apart) > len(records):
+        found.append(f"{len(apart)} of {len(records)} times are further than {SAME} from those of the same bytes")
+    return found
+
 
 def main():
     records, today = json.loads(Path(sys.argv[1]).read_text()), {}
@@ -22,6 +73,9 @@ def main():
     unknown = [r["config"] for r in records if r["config"].split()[0] not in today]
     if unknown or not records:
         sys.exit(f"there is no composition for: {'; '.join(unknown)}" if unknown else "there are no records")
+    found = misses(records)
+    if found:
+        sys.exit("\n".join(found))
     stale = [r["config"] for r in records if r["text_sha256"] != today[r["config"].split()[0]]]
     if stale:
         print(f"SKIPPED: {len(stale)} of {len(records)} records are of other code: {'; '.join(stale)}")
