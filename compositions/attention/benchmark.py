@@ -284,7 +284,7 @@ def paired(candidates, seconds):
     once = sum(begin.elapsed_time(end) for begin, end in events)
     repeats = max(1, min(8, int(5 / once)))  # a round of at least 10 ms
     times = {name: [] for name in names}
-    for _ in range(min(60, max(16, int(seconds * 1e3 / (2 * repeats * once))))):
+    for _ in range(min(120, max(40, int(seconds * 1e3 / (2 * repeats * once))))):
         random.shuffle(names)
         events = [(name, launch_timed(candidates[name])) for _ in range(repeats) for name in names + names[::-1]]
         torch.cuda.synchronize()
