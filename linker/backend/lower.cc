@@ -290,18 +290,21 @@ Toolchain::Toolchain(const ToolchainLimits& limits) : limits_(limits), ready_(st
 Toolchain::~Toolchain() = default;
 
 Outcome<Lowered> Toolchain::lower(const LowerRequest& request) {
-  return lower_to(*next(), request, Product::kCubin);
+  const std::unique_ptr<Child> child = next();
+  return lower_to(*child, request, Product::kCubin);
 }
 
 Outcome<std::string> Toolchain::lower_to_ptx(const LowerRequest& request) {
-  Outcome<Lowered> lowered = lower_to(*next(), request, Product::kPtx);
+  const std::unique_ptr<Child> child = next();
+  Outcome<Lowered> lowered = lower_to(*child, request, Product::kPtx);
   if (!lowered) return std::move(lowered.diagnostics);
   while (!lowered->cubin.empty() && lowered->cubin.back() == '\0') lowered->cubin.pop_back();
   return std::move(lowered->cubin);
 }
 
 std::unique_ptr<Child> Toolchain::next() {
-  return ready_ != nullptr ? std::move(ready_) : start(limits_);
+  if (ready_ == nullptr) return start(limits_);
+  return std::move(ready_);
 }
 
 ToolchainStatus toolchain_status() {

@@ -7,6 +7,13 @@
 #include "linker/place/random.h"
 
 namespace pipelink::place {
+namespace {
+
+constexpr std::uint64_t kEnd = 6 << 10;  // six halvings, each of 1024 ticks
+constexpr std::int64_t kOne = 1 << 20;   // of the product of a heat and a random number
+
+}  // namespace
+
 std::int64_t search_blocks(const Items& items, const std::vector<Block>& blocks, std::int64_t target,
                            const Annealing& annealing, Offsets& best, Allowance allowance) {
   const std::uint64_t rounds = annealing.rounds;
@@ -56,10 +63,10 @@ std::int64_t search_blocks(const Items& items, const std::vector<Block>& blocks,
     // Cools down by a factor of 64, each halving evenly, in time for the end of the rounds or of the
     // allowance.
     const std::uint64_t spent = units - std::min(units, allowance.left());
-    const std::uint64_t time = std::max(6 * 1024 * round / rounds, 6 * 1024 * spent / units);
+    const std::uint64_t time = std::max(kEnd * round / rounds, kEnd * spent / units);
     const std::int64_t heat =
         (annealing.heat * 1024 >> (time / 1024)) * (2048 - static_cast<std::int64_t>(time % 1024)) / 2048;
-    const std::int64_t limit = line.excess() + random.exponential() * heat / (1024 * 1024);
+    const std::int64_t limit = line.excess() + random.exponential() * heat / kOne;
     if (line.change(from, to, swap, limit)) look();
   }
   return lowest;

@@ -29,7 +29,7 @@ class Random {
   bool on() const { return state_ != 0; }
   std::size_t below(std::size_t n) { return static_cast<std::size_t>((next() >> 33) % n); }
   /// 1024 times a number of the exponential distribution with mean 1, in 64 steps.
-  std::int64_t exponential() { return (7 * 1024 - logarithm(2 * below(64) + 1)) * 710 / 1024; }
+  std::int64_t exponential() { return (std::int64_t{7} * 1024 - logarithm(2 * below(64) + 1)) * 710 / 1024; }
 
  private:
   std::uint64_t next() {
