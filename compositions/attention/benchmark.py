@@ -284,7 +284,7 @@ def paired(candidates, seconds):
     once = sum(begin.elapsed_time(end) for begin, end in events)
     repeats = max(1, min(8, int(5 / once)))  # a round of at least 10 ms
     times = {name: [] for name in names}
-    for _ in range(min(120, max(40, int(seconds * 1e3 / (2 * repeats * once))))):
+    for _ in range(max(40, int(seconds * 1e3 / (2 * repeats * once)))):
         random.shuffle(names)
         events = [(name, launch_timed(candidates[name])) for _ in range(repeats) for name in names + names[::-1]]
         torch.cuda.synchronize()
@@ -391,7 +391,8 @@ def problems(which):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", default="all", choices=("core", "all"))
-    parser.add_argument("--only", default="", help="compositions whose name has this")
+    parser.add_argument("--only", default="", help='comma-separated: what has one of these, of "attention_full 2048 16/16" and so on')
+    parser.add_argument("--keep", metavar="RESULTS", help="JSON file of records, of which those of other configurations stay")
     parser.add_argument("--seconds", type=float, default=2.0, help="of timed work per configuration, roughly")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--compile-only", action="store_true", help="fill the caches of the peers' compilers, and time nothing")
@@ -406,9 +407,11 @@ def main():
     sanitizers = dict.fromkeys(SANITIZERS, "not run")
     if options.sanitizers:
         sanitizers.update(json.load(open(options.sanitizers)))
-    records = []
+    kept = json.load(open(options.keep, encoding="utf-8")) if options.keep else []
+    records = {r["config"]: r for r in kept}  # in their order
     for make in problems(options.set):
-        if options.only not in make.args[0]:
+        composition, keys, heads, kv_heads = make.args
+        if not any(word in f"{composition} {keys} {heads}/{kv_heads}" for word in options.only.split(",")):
             continue
         problem = make()
         if options.compile_only:
@@ -417,9 +420,9 @@ def main():
             continue
         r = measure(problem, options.seconds, not options.no_peers)
         base = os.path.join(HERE, f"{problem.composition}.sm_90a")
-        records.append({**r, "device": torch.cuda.get_device_name(), "driver": query("driver_version"), "toolkit": options.toolkit,
-                        "commit": options.commit, "text_sha256": text_sha256(base + ".cubin"),
-                        "control_text_sha256": text_sha256(base + ".control.cubin"), "sanitizers": sanitizers})
+        records[r["config"]] = {**r, "device": torch.cuda.get_device_name(), "driver": query("driver_version"), "toolkit": options.toolkit,
+                                "commit": options.commit, "text_sha256": text_sha256(base + ".cubin"),
+                                "control_text_sha256": text_sha256(base + ".control.cubin"), "sanitizers": sanitizers}
         speedup = " ".join(f"{name} {x:.3f}" for name, x in r["speedup"].items())
         more = "".join(f", {name} {r[name]:.3f}" for name in ("over_dense", "flex_mask_speedup", "flex_mask_plain_speedup")
                        if name in r)
@@ -428,11 +431,11 @@ def main():
               f"rel. err {r['rel_err']:.2e}, {'equal' if r['bitwise_equal_to_control'] else 'DIFFERENT'}; times as fast as "
               f"{speedup}{more}", flush=True)
         with open(os.path.join(options.out, "nvidia-h200.json"), "w") as file:
-            json.dump(records, file, indent=2)
+            json.dump(list(records.values()), file, indent=2)
             file.write("\n")
         del problem
         torch.cuda.empty_cache()
-    return 0 if all(r["bitwise_equal_to_control"] and r["rel_err"] <= 5e-3 for r in records) else 1
+    return 0 if all(r["bitwise_equal_to_control"] and r["rel_err"] <= 5e-3 for r in records.values()) else 1
 
 
 if __name__ == "__main__":
