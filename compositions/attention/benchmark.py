@@ -397,16 +397,14 @@ def main():
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--compile-only", action="store_true", help="fill the caches of the peers' compilers, and time nothing")
     parser.add_argument("--out", default=os.environ.get("OUT", HERE), help="folder of nvidia-h200.json")
-    parser.add_argument("--sanitizers", help="JSON file: what each sanitizer said")
+    parser.add_argument("--sanitizers", help="JSON file: of each composition, what each sanitizer said")
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--toolkit", default="13.0")
     options = parser.parse_args()
 
     torch.manual_seed(int.from_bytes(os.urandom(4), "little"))
     torch.zeros(1, device="cuda")  # the context that the kernels are loaded into
-    sanitizers = dict.fromkeys(SANITIZERS, "not run")
-    if options.sanitizers:
-        sanitizers.update(json.load(open(options.sanitizers)))
+    sanitizers = json.load(open(options.sanitizers, encoding="utf-8")) if options.sanitizers else {}
     kept = json.load(open(options.keep, encoding="utf-8")) if options.keep else []
     records = {r["config"]: r for r in kept}  # in their order
     for make in problems(options.set):
@@ -422,7 +420,8 @@ def main():
         base = os.path.join(HERE, f"{problem.composition}.sm_90a")
         records[r["config"]] = {**r, "device": torch.cuda.get_device_name(), "driver": query("driver_version"), "toolkit": options.toolkit,
                                 "commit": options.commit, "text_sha256": text_sha256(base + ".cubin"),
-                                "control_text_sha256": text_sha256(base + ".control.cubin"), "sanitizers": sanitizers}
+                                "control_text_sha256": text_sha256(base + ".control.cubin"),
+                                "sanitizers": dict.fromkeys(SANITIZERS, "not run") | sanitizers.get(problem.composition, {})}
         speedup = " ".join(f"{name} {x:.3f}" for name, x in r["speedup"].items())
         more = "".join(f", {name} {r[name]:.3f}" for name in ("over_dense", "flex_mask_speedup", "flex_mask_plain_speedup")
                        if name in r)

@@ -20,13 +20,18 @@ if python3 -c 'import torch'; then
   compiling=$!
 fi
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+: "${SANITIZED:=$(for launch in *.launch; do echo "${launch%.sm_90a.launch}"; done)}"
+ends=$(($(date +%s) + ${SANITIZER_SECONDS:-150}))
 sanitizing=
 for tool in memcheck racecheck synccheck; do
   if [ -x "$sanitizer" ]; then
-    ( # shellcheck disable=SC2086 # several words
-      timeout "${SANITIZER_SECONDS:-150}" "$sanitizer" --tool "$tool" --error-exitcode 9 ./attention_runner --small \
-        ${SANITIZED:-attention_full attention_paged_window} > "$logs/$tool.log" 2>&1
-      echo $? > "$logs/$tool.code"
+    (
+      for name in $SANITIZED; do
+        left=$((ends - $(date +%s)))
+        [ $left -gt 0 ] || break
+        timeout $left "$sanitizer" --tool "$tool" --error-exitcode 9 ./attention_runner --small "$name" > "$logs/$tool.$name.log" 2>&1
+        echo $? > "$logs/$tool.$name.code"
+      done
     ) &
     sanitizing="$sanitizing $!"
   fi
@@ -45,24 +50,32 @@ for launch in *.launch; do
 done
 
 for process in $sanitizing; do wait "$process"; done
-results="$out/sanitizers.json"
-printf '{' > "$results"
-separator=
-for tool in memcheck racecheck synccheck; do
-  log="$logs/$tool.log"
-  code=$(cat "$logs/$tool.code" 2> /dev/null || echo 124)
-  if [ "$code" -eq 0 ] && grep -q "ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards" "$log"; then verdict=clean
-  elif [ "$code" -eq 124 ] || grep -q "Device not supported\|Unable to" "$log"; then verdict="not run"
-  else
-    verdict=failed
-    status=1
-    tail -n 4 "$log"
-  fi
-  echo "$tool: $verdict"
-  printf '%s"%s": "%s"' "$separator" "$tool" "$verdict" >> "$results"
-  separator=', '
-done
-printf '}\n' >> "$results"
+results="$out/sanitizers.json" # of each variant, what each tool says; of those that its time did not suffice for, nothing
+{
+  printf '{'
+  separator=
+  for name in $SANITIZED; do
+    printf '%b"%s": {' "$separator" "$name"
+    between=
+    for tool in memcheck racecheck synccheck; do
+      log="$logs/$tool.$name.log"
+      code=$(cat "$logs/$tool.$name.code" 2> /dev/null || echo 124)
+      if [ "$code" -eq 0 ] && grep -q "ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards" "$log"; then verdict=clean
+      elif [ "$code" -eq 124 ] || grep -q "Device not supported\|Unable to" "$log"; then verdict="not run"
+      else
+        verdict=failed
+        status=1
+        tail -n 4 "$log" >&2
+      fi
+      printf '%s"%s": "%s"' "$between" "$tool" "$verdict"
+      between=', '
+    done
+    printf '}'
+    separator=',\n '
+  done
+  printf '}\n'
+} > "$results"
+cat "$results"
 
 if [ -n "$compiling" ]; then
   if ! wait "$compiling"; then
