@@ -48,7 +48,7 @@ def misses(records):
             bar(r, "times as fast as FlexAttention:", r["speedup"]["flex"], 1.5)
             mask_speedup = r.get("flex_mask_speedup", 0)  # its building compiled; by the plain call, if the memory suffices
             bar(r, "times as fast as FlexAttention with its mask's building:", mask_speedup, r["speedup"]["flex"])
-        if name == "attention_window":
+        if name == "attention_window" or "flex_mask_plain_speedup" in r and name == "attention_sparse":
             bar(r, "times as fast as FlexAttention with its mask's building:", r.get("flex_mask_plain_speedup", 0), 5)
         if name in OVER_DENSE and not r.get("over_dense", 2) <= OVER_DENSE[name]:
             found.append(f"{r['config']}: {r.get('over_dense')} of the dense kernel's time, above {OVER_DENSE[name]}")
