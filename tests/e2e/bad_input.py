@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 import fused
-from support import ARCH, check, component_text, equal, fresh, listing, main, members, one_error, run, write_composition
+from support import (ARCH, check, component_text, equal, fresh, listing, main, members, not_under_sanitizers, one_error, run,
+                     write_composition)
 
 KEEP = {"fused.sm_90a.map.json": b"of an earlier link\n", "notes.txt": b"somebody's\n"}
 
@@ -375,6 +376,7 @@ def usage(tools):
 
 def too_little_memory(tools):
     """A limit that the vendor's libraries do not fit is told from a library that is not there."""
+    not_under_sanitizers(tools, "takes all of the address space for itself")
     bench = Bench(tools, "too_little_memory")
     for kib in (600_000, 640_000, 680_000):  # the heap that is taken first leaves less than a library
         done = run(["sh", "-c", f"ulimit -v {kib} && exec '{tools.pipelink}' link '{bench.file}' -o '{bench.folder / 'more'}'"])

@@ -6,7 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from support import ARCH, HERE, Skip, check, equal, fresh, listing, main, one_error, run, write_composition
+from support import ARCH, HERE, Skip, check, equal, fresh, listing, main, not_under_sanitizers, one_error, run, write_composition
 
 LAUNCHERS = HERE.parents[1] / "templates" / "launchers"
 SOURCES = {
@@ -115,6 +115,7 @@ def elsewhere(tools):
 
 def alone(tools):
     """A root folder of the listed files and nothing else: no other file of the machine is read."""
+    not_under_sanitizers(tools, "reads /proc, which is not there")
     folder = project(tools, "alone")
     tools.must("link", "compositions/k.json", "-o", "out", cwd=folder)
     changes_root = next((words for words in (["chroot"], ["unshare", "--map-root-user", "chroot"])

@@ -194,6 +194,12 @@ class Tools:
         return done.err
 
 
+def not_under_sanitizers(tools, why):
+    """Skips a case that a build with the address sanitizer cannot do."""
+    if b"__asan_init" in Path(tools.pipelink).read_bytes():
+        raise Skip(f"the address sanitizer {why}")
+
+
 def component_text(name, body):
     """A component's source; `body` goes into its namespace, but for its includes."""
     lines = body.strip().splitlines()

@@ -354,8 +354,12 @@ TEST_CASE("the largest tiles are planned in milliseconds") {
       worst = std::max(worst, best);
     }
   }
-  // Ten times what it takes on an idle machine in a Release build, and less than routing may take in all.
+#ifdef NDEBUG
+  // Ten times what it takes on an idle machine, and less than routing may take in all.
   CHECK(worst < 50);
+#else
+  MESSAGE("times are not judged in a build for debugging: " << worst << " ms at most");
+#endif
 }
 
 TEST_SUITE_END();
