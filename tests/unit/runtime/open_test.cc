@@ -36,7 +36,8 @@ loader::Parameters region_of_load(const Session& session) {
   if (void* p = std::malloc(size ? size : 1)) return p;
   throw std::bad_alloc();
 }
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {  // std::stable_sort's
+[[gnu::noinline]] void* operator new(std::size_t size,
+                                     const std::nothrow_t&) noexcept {  // std::stable_sort's
   ++allocations;
   return std::malloc(size ? size : 1);
 }
