@@ -46,15 +46,33 @@ std::string position(const SourceSpan& where) {
   return where.line > 0 ? fmt::format("{}:{}", where.file, where.line) : where.file;
 }
 
+/// Bytes at the start of `text` that a terminal would not show but obey: a control character, or what begins
+/// a line or turns the direction of writing in UTF-8.
+std::size_t control_at(std::string_view text) {
+  const auto byte = [&](std::size_t n) { return n < text.size() ? static_cast<unsigned char>(text[n]) : 0U; };
+  if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
+  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0) return 2;  // U+0080 to U+009F
+  if (byte(0) == 0xe2 && byte(1) == 0x80 &&
+      (byte(2) == 0x8e || byte(2) == 0x8f || (byte(2) >= 0xa8 && byte(2) <= 0xae)))
+    return 3;  // U+200E, U+200F, U+2028 to U+202E
+  if (byte(0) == 0xe2 && byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9) return 3;  // U+2066 to U+2069
+  return 0;
+}
+
 /// Lines after the first begin with `indent`; control characters (an input may hold any) are shown as '?'.
 std::string indented(std::string_view text, std::string_view indent) {
   std::string out;
-  for (const char c : text) {
-    if (c == '\n') {
+  while (!text.empty()) {
+    if (text.front() == '\n') {
       out += '\n';
       out += indent;
+      text.remove_prefix(1);
+    } else if (const std::size_t bytes = control_at(text); bytes != 0) {
+      out += '?';
+      text.remove_prefix(bytes);
     } else {
-      out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+      out += text.front();
+      text.remove_prefix(1);
     }
   }
   return out;

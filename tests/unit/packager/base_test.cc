@@ -99,6 +99,13 @@ TEST_CASE("text") {
         "note: just\n"
         "  said ?[31m\n");
   CHECK(render_text({}).empty());
+  // What a terminal would obey; other characters stay as they are.
+  const Diagnostics odd = {make_error("I-FILE",
+                                      "a\x1b[31m\x7f \xc2\x85 \xe2\x80\xa8 \xe2\x80\xae \xe2\x81\xa6 "
+                                      "\xe2\x80\x8f|\xc2\xa0\xe2\x80\xa6\xe2\x81\xa5\xe2",
+                                      {{"o", "\xc2\x9b", {"\xe2\x80\xad", 2}}})};
+  CHECK(render_text(odd) ==
+        "error[I-FILE]: a?[31m? ? ? ? ? ?|\xc2\xa0\xe2\x80\xa6\xe2\x81\xa5\xe2\n  o: ? (?:2)\n");
   CHECK(render_text({make_error("I-FILE", "cannot read 'x'")}, true) ==
         "\x1b[1;31merror[I-FILE]\x1b[0m\x1b[1m: cannot read 'x'\x1b[0m\n");
 }
