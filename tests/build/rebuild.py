@@ -46,17 +46,19 @@ def rebuild(generator):
         project.edit("CMakeLists.txt", "COMPONENTS extra writer scale", "COMPONENTS writer scale")
         project.expect("removing a component", [LINK, *EMBED])
 
-        project.edit("CMakeLists.txt", "find_package(PipeLink REQUIRED)\n", "find_package(PipeLink REQUIRED)\n# A comment.\n")
+        project.edit("CMakeLists.txt", "find_package(PipeLink REQUIRED)\n", "find_package(PipeLink REQUIRED)\n# pipelink_add_composition(demo ) in a comment.\n")
         project.expect("moving lines", [])
         # What is refused names the call, where it stands now.
         project.edit("CMakeLists.txt", "SET scale.bias=4", "SET scale.bias=77")
         text = project.build_fails()
-        line = (project.source / "CMakeLists.txt").read_text().split("pipelink_add_composition(demo")[0].count("\n") + 1
+        line = (project.source / "CMakeLists.txt").read_text().split("\npipelink_add_composition(demo")[0].count("\n") + 2
         expect_match(rf"error\[L-FACT-DOMAIN\].*composition: SET scale.bias=77 \(CMakeLists.txt:{line}\)", text, "a refused SET")
         project.edit("CMakeLists.txt", "SET scale.bias=77", "BIND scale.nothing=writer.nothing SET scale.bias=4")
+        project.edit("CMakeLists.txt", "\npipelink_add_composition(demo", '\nPipeLink_Add_Composition("demo"')
         expect_match(rf"error\[L-BIND\].*composition: BIND scale.nothing=writer.nothing \(CMakeLists.txt:{line}\)",
                      project.build_fails(), "a refused BIND")
         project.edit("CMakeLists.txt", "BIND scale.nothing=writer.nothing SET scale.bias=4", "SET scale.bias=4")
+        project.edit("CMakeLists.txt", '\nPipeLink_Add_Composition("demo"', "\npipelink_add_composition(demo")
         project.expect("as it was", [LINK])
 
         project.edit("writer/writer_host.cc", "result->blocks = 1;", "result->blocks = 2;")
