@@ -16,11 +16,11 @@ using Kind = JsonValue::Kind;
 
 constexpr std::string_view kReserved[] = {"domains", "views", "counters"};
 
-class Reader {
-  static bool all_digits(const std::string& text) {
-    return text.find_first_not_of("0123456789", text.starts_with('-') ? 1 : 0) == std::string::npos;
-  }
+bool all_digits(const std::string& text) {
+  return text.find_first_not_of("0123456789", text.starts_with('-') ? 1 : 0) == std::string::npos;
+}
 
+class Reader {
  public:
   explicit Reader(const std::string& name) { out_.file = name; }
 

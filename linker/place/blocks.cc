@@ -9,8 +9,8 @@
 namespace pipelink::place {
 namespace {
 
-constexpr std::uint64_t kEnd = 6 << 10;  // six halvings, each of 1024 ticks
-constexpr std::int64_t kOne = 1 << 20;   // of the product of a heat and a random number
+constexpr std::uint64_t kCoolingTicks = 6 << 10;  // six halvings, each of 1024
+constexpr std::int64_t kHeatUnit = 1 << 20;       // 1024 of a heat, times 1024 of a random number
 
 }  // namespace
 
@@ -63,10 +63,10 @@ std::int64_t search_blocks(const Items& items, const std::vector<Block>& blocks,
     // Cools down by a factor of 64, each halving evenly, in time for the end of the rounds or of the
     // allowance.
     const std::uint64_t spent = units - std::min(units, allowance.left());
-    const std::uint64_t time = std::max(kEnd * round / rounds, kEnd * spent / units);
+    const std::uint64_t time = std::max(kCoolingTicks * round / rounds, kCoolingTicks * spent / units);
     const std::int64_t heat =
         (annealing.heat * 1024 >> (time / 1024)) * (2048 - static_cast<std::int64_t>(time % 1024)) / 2048;
-    const std::int64_t limit = line.excess() + random.exponential() * heat / kOne;
+    const std::int64_t limit = line.excess() + random.exponential() * heat / kHeatUnit;
     if (line.change(from, to, swap, limit)) look();
   }
   return lowest;

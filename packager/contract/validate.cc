@@ -11,6 +11,7 @@
 
 #include "packager/base/ids.h"
 #include "packager/base/words.h"
+#include "packager/contract/circle.h"
 #include "packager/contract/expression.h"
 #include "packager/contract/fields.h"
 #include "packager/contract/steps.h"
@@ -614,33 +615,6 @@ class Validator {
 
   // ---- circles
 
-  /// Reports one circle of `next`, if there is any.
-  template <class Next, class Report>
-  void find_cycle(const std::vector<std::string>& names, Next&& next, Report&& report) {
-    std::map<std::string, int> state;  // 1 on the path, 2 done
-    std::vector<std::string> path;
-    bool found = false;
-    const auto visit = [&](const auto& self, const std::string& name) -> void {
-      if (found || state[name] == 2) return;
-      if (state[name] == 1) {
-        found = true;
-        path.erase(path.begin(), std::find(path.begin(), path.end(), name));
-        path.push_back(name);
-        return;
-      }
-      state[name] = 1;
-      path.push_back(name);
-      for (const std::string& other : next(name)) {
-        self(self, other);
-        if (found) return;
-      }
-      path.pop_back();
-      state[name] = 2;
-    };
-    for (const std::string& name : names) visit(visit, name);
-    if (found) report(path);
-  }
-
   void fact_cycles() {
     std::map<std::string, const Fact*> by_name;
     std::vector<std::string> names;
@@ -648,21 +622,18 @@ class Validator {
       by_name[fact.name] = &fact;
       names.push_back(fact.name);
     }
-    find_cycle(
-        names,
-        [&](const std::string& name) {
-          std::vector<std::string> used;
-          if (by_name[name]->value) used = names_of(*by_name[name]->value);
-          std::erase_if(used, [&](const std::string& other) { return !by_name.contains(other); });
-          return used;
-        },
-        [&](const std::vector<std::string>& path) {
-          kind_ = "fact";
-          name_ = path.front();
-          where_ = by_name[path.front()]->where;
-          fail("P-EXPRESSION", fmt::format("the value of {} depends on itself", entry()),
-               fmt::format("{}", fmt::join(path, " -> ")));
-        });
+    const std::vector<std::string> circle = first_circle(names, [&](const std::string& name) {
+      std::vector<std::string> used;
+      if (by_name[name]->value) used = names_of(*by_name[name]->value);
+      std::erase_if(used, [&](const std::string& other) { return !by_name.contains(other); });
+      return used;
+    });
+    if (circle.empty()) return;
+    kind_ = "fact";
+    name_ = circle.front();
+    where_ = by_name[circle.front()]->where;
+    fail("P-EXPRESSION", fmt::format("the value of {} depends on itself", entry()),
+         fmt::format("{}", fmt::join(circle, " -> ")));
   }
 
   void phase_cycles() {
@@ -672,20 +643,17 @@ class Validator {
       by_name[phase.name] = &phase;
       names.push_back(phase.name);
     }
-    find_cycle(
-        names,
-        [&](const std::string& name) {
-          std::vector<std::string> before = by_name[name]->after;
-          std::erase_if(before, [&](const std::string& other) { return !by_name.contains(other); });
-          return before;
-        },
-        [&](const std::vector<std::string>& path) {
-          kind_ = "phase";
-          name_ = path.front();
-          where_ = by_name[path.front()]->where;
-          fail("P-VALUE", fmt::format("{} begins after itself", entry()),
-               fmt::format("{}", fmt::join(path, " after ")));
-        });
+    const std::vector<std::string> circle = first_circle(names, [&](const std::string& name) {
+      std::vector<std::string> before = by_name[name]->after;
+      std::erase_if(before, [&](const std::string& other) { return !by_name.contains(other); });
+      return before;
+    });
+    if (circle.empty()) return;
+    kind_ = "phase";
+    name_ = circle.front();
+    where_ = by_name[circle.front()]->where;
+    fail("P-VALUE", fmt::format("{} begins after itself", entry()),
+         fmt::format("{}", fmt::join(circle, " after ")));
   }
 
   // ---- parameters and host
