@@ -76,13 +76,14 @@ function(pipelink_install package)
       add_library(${arg_NAMESPACE}${component} ALIAS ${component})
     endif()
     _pipelink_install_targets(${package} ${component} "${arg_NAMESPACE}" "${config_dir}" "${package_dir}" "${build_dir}")
-    _pipelink_install_component(file ${component} "${arg_NAMESPACE}" "${arg_COMPONENTS}" "${config_dir}" "${build_dir}")
+    _pipelink_hosts_below(hosts ${component} "${arg_NAMESPACE}" "${arg_COMPONENTS}")
+    _pipelink_install_component(file ${component} "${arg_NAMESPACE}" "${arg_COMPONENTS}" "${hosts}" "${config_dir}" "${build_dir}")
     list(APPEND written "${file}")
     get_target_property(architectures ${component} PIPELINK_ARCHITECTURES)
     if(architectures)
       foreach(architecture IN LISTS architectures)
         _pipelink_install_package(file ${package} ${component} ${architecture} "${arg_NAMESPACE}" "${arg_VERSION}"
-                                  "${config_dir}" "${package_dir}" "${build_dir}")
+                                  "${hosts}" "${config_dir}" "${package_dir}" "${build_dir}")
         list(APPEND written "${file}")
       endforeach()
     endif()
@@ -165,8 +166,8 @@ function(_pipelink_install_targets package component namespace config_dir packag
   export(EXPORT ${export} NAMESPACE ${namespace} FILE "${build_dir}/${component}.targets.cmake")
 endfunction()
 
-# <component>.component.cmake: what find_package includes for a component.
-function(_pipelink_install_component file_result component namespace components config_dir build_dir)
+# <component>.component.cmake: what find_package includes for a component. `hosts` are those below it.
+function(_pipelink_install_component file_result component namespace components hosts config_dir build_dir)
   set(text "include_guard()\n")
   get_target_property(uses ${component} PIPELINK_USES)
   foreach(used IN LISTS uses)
@@ -185,7 +186,6 @@ function(_pipelink_install_component file_result component namespace components 
                      "PIPELINK_HOST_TARGET \"${host}\")\n")
   set(file "${build_dir}/${component}.component.cmake")
   file(CONFIGURE OUTPUT "${file}" CONTENT "${text}" @ONLY)
-  _pipelink_hosts_below(hosts ${component} ${namespace} "${components}")
   _pipelink_install_file("${file}" "${config_dir}" ${hosts})
   set(${file_result} "${file}" PARENT_SCOPE)
 endfunction()
@@ -235,15 +235,10 @@ function(_pipelink_install_config package version config_dir build_dir)
 endfunction()
 
 # <component>.sm_90a.cmake: where a package is. One for the install tree, one for the build tree.
-function(_pipelink_install_package file_result package component architecture namespace version config_dir package_dir
-         build_dir)
+function(_pipelink_install_package file_result package component architecture namespace version hosts config_dir
+         package_dir build_dir)
   get_target_property(file ${component} PIPELINK_PACKAGE_sm_${architecture})
-  get_property(optional GLOBAL PROPERTY _pipelink_install_built_only)
-  if(optional)
-    install(FILES "${file}" DESTINATION "${package_dir}" OPTIONAL)
-  else()
-    install(FILES "${file}" DESTINATION "${package_dir}")
-  endif()
+  _pipelink_install_file("${file}" "${package_dir}" "${file}")
   cmake_path(RELATIVE_PATH package_dir BASE_DIRECTORY "${config_dir}" OUTPUT_VARIABLE from_config)
   set(name ${component}.sm_${architecture}.cmake)
   set(head "set(_pipelink_version ${version})\n")
@@ -251,7 +246,6 @@ function(_pipelink_install_package file_result package component architecture na
   set(installed "${CMAKE_CURRENT_BINARY_DIR}/pipelink/install/${package}/${name}")
   file(CONFIGURE OUTPUT "${installed}" @ONLY CONTENT
        "${head}${call} \"\${CMAKE_CURRENT_LIST_DIR}/${from_config}/${component}.sm_${architecture}.plk\" INSTALLED)\n")
-  _pipelink_hosts_below(hosts ${component} ${namespace} "${arg_COMPONENTS}")
   _pipelink_install_file("${installed}" "${config_dir}" "${file}" ${hosts})
   # A build tree with several configurations offers its default one.
   set(configuration "${CMAKE_DEFAULT_BUILD_TYPE}")
