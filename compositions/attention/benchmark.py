@@ -27,6 +27,7 @@ import pipelink
 HERE = os.path.dirname(os.path.abspath(__file__))
 SANITIZERS = ("memcheck", "racecheck", "synccheck")
 TILE = 128
+CAP = 20  # of attention_soft_cap, as its composition sets it
 
 
 def text_sha256(path):
@@ -52,9 +53,10 @@ def query(field):
 class Problem:
     """One composition on one shape: [1, heads, keys, dim] in bfloat16, and what masks it."""
 
-    def __init__(self, composition, keys, heads, kv_heads, dim=128, window=0, density=0, documents=0, page=0):
+    def __init__(self, composition, keys, heads, kv_heads, dim=128, window=0, density=0, shared=False, documents=0, page=0):
         self.composition, self.keys, self.heads, self.kv_heads, self.dim = composition, keys, heads, kv_heads, dim
         self.window, self.density, self.documents, self.page = window, density, documents, page
+        self.shared = shared  # the live tiles of one head are those of all
         self.flex_mask_ms = self.flex_mask_plain_ms = None  # to build FlexAttention's block mask, which its time leaves out
         self.causal = density == 0 and composition != "attention_full"
         new = {"device": "cuda", "dtype": torch.bfloat16}
@@ -62,10 +64,12 @@ class Problem:
         self.k, self.v = (torch.randn(1, kv_heads, keys, dim, **new) for _ in range(2))
         tiles = (keys + TILE - 1) // TILE
         if density:  # so many tiles of each row, at random, the diagonal among them
-            scores = torch.rand(heads, tiles, tiles, device="cuda") + 2 * torch.eye(tiles, device="cuda")
+            patterns = 1 if shared else heads
+            scores = torch.rand(patterns, tiles, tiles, device="cuda") + 2 * torch.eye(tiles, device="cuda")
             live = max(1, tiles // density)
-            self.blocks = torch.zeros(heads, tiles, tiles, dtype=torch.bool, device="cuda")
-            self.blocks.scatter_(2, scores.topk(live, dim=2).indices, True)
+            blocks = torch.zeros(patterns, tiles, tiles, dtype=torch.bool, device="cuda")
+            blocks.scatter_(2, scores.topk(live, dim=2).indices, True)
+            self.blocks = blocks.expand(heads, tiles, tiles).contiguous()
             self.counts = self.blocks.sum(2, dtype=torch.int32).contiguous()
             self.indices = self.blocks.nonzero()[:, 2].to(torch.int32).reshape(heads, tiles, live).contiguous()
         if documents:
@@ -73,6 +77,8 @@ class Problem:
             starts = torch.zeros(keys, dtype=torch.int64, device="cuda")
             starts[cuts] = cuts
             self.first = starts.cummax(0).values.to(torch.int32)
+        if composition == "attention_alibi":
+            self.slopes = torch.exp2(-8 * torch.arange(1, heads + 1, device="cuda") / heads).float()
         if page:
             pages = keys // page
             order = torch.randperm(pages, device="cuda")
@@ -88,7 +94,7 @@ class Problem:
         if self.window:
             parts.append(f"window={self.window}")
         if self.density:
-            parts.append(f"density=1/{self.density}")
+            parts.append(f"density=1/{self.density}" + (" mask=shared" if self.shared else ""))
         if self.documents:
             parts.append(f"documents={self.documents}")
         return " ".join(parts)
@@ -96,6 +102,9 @@ class Problem:
     def mask_mod(self):
         if self.density:
             blocks = self.blocks
+            if self.shared:
+                blocks = blocks[0]
+                return lambda b, h, q, k: blocks[q // TILE, k // TILE]
             return lambda b, h, q, k: blocks[h, q // TILE, k // TILE]
         if self.documents:
             first = self.first
@@ -104,6 +113,15 @@ class Problem:
             window = self.window
             return lambda b, h, q, k: (k <= q) & (q - k < window)
         return lambda b, h, q, k: k <= q
+
+    def score_mod(self):
+        """What changes the scores, if anything does."""
+        if self.composition == "attention_soft_cap":
+            return lambda score, b, h, q, k: CAP * torch.tanh(score / CAP)
+        if self.composition == "attention_alibi":
+            slopes = self.slopes
+            return lambda score, b, h, q, k: score + slopes[h] * (k - q)
+        return None
 
     def pairs(self):
         """Of queries and keys that meet, in one head."""
@@ -160,6 +178,8 @@ class Problem:
         else:
             arguments["attention_loader"] = {**common, "k": self.k, "v": self.v, "keys": n, "kv_row": d, "kv_head": n * d,
                                              "kv_sequence": n * kh * d}
+        if "alibi" in kernel.layouts:
+            arguments["alibi"] = {"slopes": self.slopes}
         if self.density:
             arguments["sparse_tiles"] = {"shape": shape, "counts": self.counts, "indices": self.indices,
                                          "stride": self.indices.shape[2]}
@@ -175,16 +195,19 @@ class Problem:
         """Float32, of some rows of a head."""
         group = self.heads // self.kv_heads
         s = self.q[0, head, rows].float() @ self.k[0, head // group].float().t() * self.dim**-0.5
+        k = torch.arange(self.keys, device="cuda")
+        if change := self.score_mod():
+            s = change(s, 0, head, rows[:, None], k[None, :])
         if self.composition != "attention_full":
             mask = self.mask_mod()
-            k = torch.arange(self.keys, device="cuda")
             s.masked_fill_(~mask(0, head, rows[:, None], k[None, :]), float("-inf"))
         return s.softmax(1) @ self.v[0, head // group].float()
 
     def peers(self, time_masks=True):
         q, k, v, group = self.q, self.k, self.v, self.heads != self.kv_heads
         found = {}
-        plain = not (self.window or self.density or self.documents)
+        change = self.score_mod()
+        plain = not (self.window or self.density or self.documents or change)
         if plain:
             def sdpa(backend):
                 def run():
@@ -195,17 +218,17 @@ class Problem:
             found["torch_flash"] = sdpa(SDPBackend.FLASH_ATTENTION)
         if self.causal or self.density:
             torch._dynamo.reset()  # else a limit on recompilation is met
-            shape = (self.mask_mod(), 1, self.heads if self.density else None, self.keys, self.keys)
+            shape = (self.mask_mod(), 1, self.heads if self.density and not self.shared else None, self.keys, self.keys)
             build = torch.compile(create_block_mask)
             mask, self.flex_mask_ms = timed(lambda: build(*shape, device="cuda"))
             try:
                 if time_masks:
                     _, self.flex_mask_plain_ms = timed(lambda: create_block_mask(*shape, device="cuda"))
             except torch.OutOfMemoryError:
-                print("create_block_mask needs more memory than there is", flush=True)
+                self.flex_mask_plain_ms = "out of memory"
             torch.cuda.empty_cache()
             flex = torch.compile(flex_attention, dynamic=False)
-            found["flex"] = lambda: flex(q, k, v, block_mask=mask, enable_gqa=group)
+            found["flex"] = lambda: flex(q, k, v, score_mod=change, block_mask=mask, enable_gqa=group)
         return found
 
 
@@ -354,7 +377,9 @@ def measure(problem, seconds, with_peers):
     if problem.page:
         found |= {"over_dense": over("linked", "dense"), "bitwise_equal_to_dense": equal("dense")}
     for name, build in (("flex_mask_ms", problem.flex_mask_ms), ("flex_mask_plain_ms", problem.flex_mask_plain_ms)):
-        if build and "flex" in peers:
+        if isinstance(build, str):
+            found[name] = build
+        elif build and "flex" in peers:
             found |= {name: round(build, 4), name.replace("mask_ms", "mask_speedup").replace("plain_ms", "plain_speedup"):
                       round((peers["flex"] + build) / ms["linked"], 4)}
     return found
@@ -378,8 +403,9 @@ def problems(which):
         yield of("attention_window", keys, 16, 16, window=1024)
     for density in (4, 8, 16, 32):
         yield of("attention_sparse", 32768, 16, 16, density=density)
-    for density in (4, 32):  # short enough for create_block_mask without the compiler
+    for density in (4, 32):  # small enough for create_block_mask without the compiler
         yield of("attention_sparse", 8192, 16, 16, density=density)
+        yield of("attention_sparse", 32768, 16, 16, density=density, shared=True)
     yield of("attention_full", 8192, 64, 8)
     yield of("attention_causal", 8192, 64, 8)
     yield of("attention_window", 32768, 16, 16, window=4096)
@@ -388,6 +414,8 @@ def problems(which):
     yield of("attention_paged_sparse", 32768, 16, 16, density=8, page=128)
     yield of("attention_causal_lse", 8192, 16, 16)
     yield of("attention_causal_64", 8192, 16, 16, dim=64)
+    yield of("attention_soft_cap", 8192, 16, 16)
+    yield of("attention_alibi", 8192, 16, 16)
 
 
 def main():
