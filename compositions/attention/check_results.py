@@ -14,6 +14,7 @@ from cubin import Kernel  # the reader that shares nothing with the linker
 
 LONG = (8192, 32768)  # keys: the lengths for which the bars against cuDNN hold
 OVER_DENSE = {"attention_paged_128": 1.03, "attention_paged_16": 1.10}
+TILES = 8  # of keys for each tile of queries, in the mean: from these on, time is proportional to their number
 SAME = 0.002  # a kernel and its control are the same bytes: their times differ by no more
 
 
@@ -51,9 +52,10 @@ def misses(records):
             bar(r, "times as fast as FlexAttention with its mask's building:", r.get("flex_mask_plain_speedup", 0), 5)
         if name in OVER_DENSE and not r.get("over_dense", 2) <= OVER_DENSE[name]:
             found.append(f"{r['config']}: {r.get('over_dense')} of the dense kernel's time, above {OVER_DENSE[name]}")
-        if name in ("attention_window", "attention_sparse"):
-            tile_ns.setdefault((name, words_of["s"]), []).append(r.get("tile_ns", 0) or float("nan"))
-    for (name, keys), times in tile_ns.items():  # proportional: within a tenth of what their mean says
+        each = r["tiles"] / (int(words_of["heads"].split("/")[0]) * int(words_of["s"]) / 128)
+        if name in ("attention_window", "attention_sparse") and each >= TILES:
+            tile_ns.setdefault((name, words_of["s"]), []).append(r["tile_ns"])
+    for (name, keys), times in ((key, times) for key, times in tile_ns.items() if len(times) > 1):  # proportional: within a tenth of what their mean says
         mean = sum(times) / len(times)
         off = max(abs(t / mean - 1) for t in times)
         print(f"{name} s={keys}: time for each of its tiles within {100 * off:.1f}% of the mean, {len(times)} configurations")
@@ -65,22 +67,43 @@ def misses(records):
     return found
 
 
-SHOWN = (  # rows of README.md's table
+SHOWN = (  # rows of README.md's first table
     ("attention_full", "all keys, 2048 to 32768 of them, 16/16 and 64/8 heads", "cudnn", "cuDNN"),
     ("attention_causal", "causal, the same", "cudnn", "cuDNN"),
     ("attention_causal", "causal, the same", "flex", "FlexAttention"),
     ("attention_window", "sliding windows of 1024 and 4096 keys", "flex", "FlexAttention"),
     ("attention_sparse", "block-sparse, 1/4 to 1/32 of 8192² and 32768²", "flex", "FlexAttention"),
     ("attention_documents", "16 packed documents, 64/8 heads", "flex", "FlexAttention"),
+    ("attention_soft_cap", "causal with a soft cap, 8192 keys", "flex", "FlexAttention"),
+    ("attention_alibi", "causal with ALiBi, 8192 keys", "flex", "FlexAttention"),
+)
+MASKED = (  # and of its second: a composition, what `config` is to have and what not
+    ("attention_window", "sliding windows", "", ()),
+    ("attention_documents", "documents", "", ()),
+    ("attention_sparse", "block-sparse, 8192²", "s=8192", ()),
+    ("attention_sparse", "block-sparse, 32768², alike in all heads", "mask=shared", ()),
+    ("attention_sparse", "block-sparse, 32768², each head its own", "s=32768", ("mask=shared",)),
 )
 
 
+def span(values, digits):
+    least, most = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
+    return least if least == most else f"{least} to {most}"
+
+
 def shown(records):
-    """The table's rows, as they are to stand in README.md."""
+    """What is to stand in README.md: the tables' rows, and what pages cost."""
+    over = [f"{r['over_dense']:.3f}" for page in (128, 64, 16) for r in records if r["config"].startswith(f"attention_paged_{page} ")]
+    yield f"Pages of 128, 64 and 16 keys take {over[0]}, {over[1]} and {over[2]} of the time"
     for composition, what, peer, name in SHOWN:
         speedups = [r["speedup"][peer] for r in records if r["config"].split()[0] == composition]
-        least, most = f"{min(speedups):.2f}", f"{max(speedups):.2f}"
-        yield f"| {what} | {name} | {least if least == most else f'{least} to {most}'} |"
+        yield f"| {what} | {name} | {span(speedups, 2)} |"
+    for composition, what, having, lacking in MASKED:
+        chosen = [r for r in records if {composition, *having.split()} <= set(r["config"].split()) and
+                  not set(lacking) & set(r["config"].split())]
+        plain = [r["flex_mask_plain_speedup"] for r in chosen if "flex_mask_plain_speedup" in r]
+        compiled = [r["flex_mask_speedup"] for r in chosen]
+        yield f"| {what} | {span(plain, 1) if plain else 'out of memory'} | {span(compiled, 1)} |"
 
 
 def main():
