@@ -48,6 +48,12 @@ def main():
         print(f"{source.name}: {count} annotations")
     shown = re.search(r"```cuda\n(.*?)```", Path(__file__).with_name("README.md").read_text(), re.DOTALL).group(1)
     check(shown == (components / "attention_scores/soft_cap.cu").read_text(), "README.md shows another soft_cap.cu than there is")
+    exports = re.findall(r"^PIPELINK_EXPORT\((.*?)\);", (components / "attention_tiles/README.md").read_text(), re.MULTILINE | re.DOTALL)
+    check(len(exports) == 2, f"README.md of attention_tiles shows {len(exports)} exports")
+    loader = " ".join((components / "attention_loader/attention_loader.cu").read_text().split())
+    for export in exports:
+        export = " ".join(export.split())
+        check(f"PIPELINK_IMPORT({export});" in loader, f"attention_loader does not import what README.md of attention_tiles shows: {export}")
 
 
 main()

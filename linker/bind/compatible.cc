@@ -248,6 +248,10 @@ std::vector<std::size_t> tensors_via(const contract::Contract& contract, const s
 std::string callable_misfit(const Side& importer, const Callable& import, const Side& exporter,
                             const Callable& exported) {
   std::vector<std::string> faults = signature_faults(importer, import, exporter, exported);
+  // Messages show both signatures beside this: of many differences the first is enough.
+  constexpr std::size_t kMost = 3;
+  if (faults.size() > kMost)
+    return faults.front() + "; " + std::to_string(faults.size() - 1) + " more differences";
   if (!faults.empty()) return joined(faults, "; ");
   // Every tensor that one side takes must be one that the other side gives on the same parameter.
   const auto taken = [&](const Side& a, const Callable& f, const Side& b, const Callable& g) {

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "linker/audit/audit.h"
+#include "linker/bind/words.h"
 #include "linker/cli/completion.h"
 #include "linker/cli/files.h"
 #include "linker/cli/manual.h"
@@ -195,8 +196,14 @@ int explain(const Common& common, const std::string& id, bool list) {
   std::string wanted = id;
   for (char& c : wanted) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   const Clause* clause = find_clause(wanted);
-  if (clause == nullptr)
-    return finish(common, {usage("there is no clause '" + id + "'", "pipelink explain --list shows all")});
+  if (clause == nullptr) {
+    std::vector<std::string> ids;
+    for (const Clause& c : clauses()) ids.emplace_back(c.id);
+    const std::vector<std::string> near = binding::near_names(wanted, ids);
+    return finish(common, {usage("there is no clause '" + id + "'",
+                                 (near.empty() ? "" : "do you mean " + joined(near, " or ") + "? ") +
+                                     "pipelink explain --list shows all")});
+  }
   print(json ? explain_json({clause, 1}) : explain_text(*clause));
   return 0;
 }

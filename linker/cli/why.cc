@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "linker/bind/words.h"
 #include "linker/place/explain.h"
 #include "linker/report/route_text.h"
 #include "packager/base/words.h"
@@ -35,12 +36,24 @@ Diagnostic unknown(const Checked& checked, const std::string& name) {
   return d;
 }
 
+/// The ring that an importer's `name` for it means; else `name`.
+std::string ring_named(const Checked& checked, const std::string& name) {
+  const Composition& composition = checked.composition;
+  const auto ring = [&](PortRef port) {
+    return binding::dotted(composition, port.instance,
+                           composition.contract(port.instance).rings[port.index].name);
+  };
+  for (const Binding& b : checked.bindings.rings)
+    if (ring(b.importer) == name) return ring(b.exporter);
+  return name;
+}
+
 }  // namespace
 
 Outcome<std::string> why(const Checked& checked, const std::string& name, bool steps) {
   const place::Solution& solution = checked.plan.solution;
-  if (solution.ring(name) != nullptr)
-    return text_of(name, place::why_not_deeper(checked.plan.problem, solution, name));
+  if (const std::string ring = ring_named(checked, name); solution.ring(ring) != nullptr)
+    return text_of(ring, place::why_not_deeper(checked.plan.problem, solution, ring));
   if (solution.role(name) != nullptr)
     return text_of(name, place::why_not_larger(checked.plan.problem, solution, name));
   std::string out;

@@ -45,6 +45,7 @@ std::string shared_memory(const json& map) {
   const json& p = map.at("placement");
   std::string out = fmt::format("shared memory: {} of {} bytes, {} free\n", grouped(p.at("shared_bytes")),
                                 grouped(p.at("shared_capacity")), grouped(map.at("free")));
+  if (p.at("shared").empty()) return out.substr(0, out.size() - 1) + "; no claims\n";
   std::vector<Row> rows = {{"offset", "bytes", "claim", "", "live in"}};
   for (const json& c : p.at("shared")) {
     std::string note;

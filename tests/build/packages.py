@@ -51,13 +51,16 @@ def build_trees(options):
     kernels = paths(options)[1] / "build"
     project = consumer(options, "build trees", options.pipelink, kernels)
     # What its project has not built yet is told when this one is configured.
-    package = next(kernels.rglob("scale.sm_90a.plk"))
-    hidden = package.rename(package.with_suffix(".hidden"))
+    missing = r"the package of 'Kernels::scale' for architecture 90a, '[^']*scale\.sm_90a\.plk', does not exist, and nothing in this build makes it"
+    hidden = {}
     try:
-        project.configure_fails(r"the package of 'Kernels::scale' for architecture 90a, '[^']*scale\.sm_90a\.plk', does not exist, and nothing in "
-                                "this build makes it; build the project that it belongs to first")
+        for name, more in (("scale", ""), ("writer", r" \(the same is true of 'Kernels::writer'\)")):
+            package = next(kernels.rglob(f"{name}.sm_90a.plk"))
+            hidden[package] = package.rename(package.with_suffix(".hidden"))
+            project.configure_fails(missing + more + "; build the project that it belongs to first")
     finally:
-        hidden.rename(package)
+        for package, other in hidden.items():
+            other.rename(package)
     project.configure()
 
 

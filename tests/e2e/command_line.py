@@ -46,6 +46,9 @@ def commands_that_are_none(tools):
         equal(done.status, 2, f"the exit status of `pipelink {word}`")
         check(f"error[U-USAGE]: there is no command '{word}'" in done.err and help in done.err, done.err)
     check(tools.must("explain", "l-layout").out == tools.must("explain", "L-LAYOUT").out, "a clause in small letters")
+    for word, help in (("L-UNBOND", "do you mean L-UNBOUND? pipelink explain --list"), ("frobnicate", "help: pipelink explain --list")):
+        done = tools.tool("explain", word)
+        check(done.status == 2 and f"there is no clause '{word}'" in done.err and help in done.err, f"{done}")
 
 
 def manual(tools):

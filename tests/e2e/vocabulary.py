@@ -170,6 +170,10 @@ def every_annotation(tools):
 
 def placement(tools):
     linked = fused.link(tools)
+    file = linked.folder.parent / "in" / "composition.json"
+    text = tools.must("check", file, "--why", "drain.queue").out
+    check(text.startswith("drain.queue: "), f"why a ring is not deeper: {text}")
+    equal(tools.must("check", file, "--why", "feeder.queue").out, text, "the same by the ring's other end")
     judge(linked)
     placed = linked.placement
     # Roles: a warpgroup of its own for four warps; single warps share one.

@@ -60,6 +60,17 @@ TEST_CASE("L-UNBOUND: every candidate and why it was rejected") {
 )");
 }
 
+TEST_CASE("L-UNBOUND: of many differences the first, and how many more") {
+  const Component other = Component("other").callable(kOut, "h", {"double", "float *", "int"}, "int");
+  CHECK(messages(compose({{gemm(), ""}, {other, ""}})) ==
+        R"(error[L-UNBOUND]: nobody exports what the callable `gemm.epilogue` needs
+  gemm: imports callable `epilogue` as `void(int, float (&)[4])` (gemm.cu:1)
+  other: exports callable `h` as `int(double, float *, int)`; rejected: the result is `void` in gemm and `int` in other; 3 more differences (other.cu:1)
+  = reason: 1 export of this kind in the composition, none fits
+  = help: add a component that exports callable `epilogue`
+)");
+}
+
 TEST_CASE("L-AMBIGUOUS: two that fit") {
   const Component other = Component("other").callable(kOut, "other", {"int", "float (&)[4]"});
   CHECK(messages(compose({{gemm(), ""}, {swiglu("apply"), ""}, {other, ""}})) ==
