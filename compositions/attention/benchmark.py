@@ -9,45 +9,22 @@ kernel is also compared with the one that has the same mask and K and V at fixed
 
 import argparse
 import functools
-import hashlib
-import json
 import os
 import random
 import statistics
 import struct
-import subprocess
 import sys
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
+import gpu_records
 import pipelink
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SANITIZERS = ("memcheck", "racecheck", "synccheck")
 TILE = 128
 CAP = 20  # of attention_soft_cap, as its composition sets it
-
-
-def text_sha256(path):
-    """SHA-256 of the kernel's text section."""
-    data = open(path, "rb").read()
-    section_offset, = struct.unpack_from("<Q", data, 0x28)
-    entry_size, count, names_index = struct.unpack_from("<HHH", data, 0x3A)
-    headers = [struct.unpack_from("<IIQQQQ", data, section_offset + i * entry_size) for i in range(count)]
-    names = headers[names_index][4]
-    for name, _, _, _, offset, size in headers:
-        begin = names + name
-        if data[begin : data.index(b"\0", begin)].startswith(b".text."):
-            return hashlib.sha256(data[offset : offset + size]).hexdigest()
-    sys.exit(f"benchmark: {path} has no text section")
-
-
-def query(field):
-    out = subprocess.run(["nvidia-smi", "--id=0", f"--query-gpu={field}", "--format=csv,noheader,nounits"],
-                         capture_output=True, text=True, check=False)
-    return out.stdout.strip() if out.returncode == 0 else "unknown"
 
 
 class Problem:
@@ -286,7 +263,7 @@ def alternate(candidates, seconds):
         random.shuffle(names)
         events = {name: [launch_timed(candidates[name]) for _ in range(3)][1:] for name in names}
         if len(clocks) < 3:  # while the device is busy
-            clocks.append(query("clocks.sm"))
+            clocks.append(gpu_records.query("clocks.sm"))
         torch.cuda.synchronize()
         for name, pairs in events.items():
             times[name].append(statistics.fmean(begin.elapsed_time(end) for begin, end in pairs))
@@ -422,21 +399,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", default="all", choices=("core", "all"))
     parser.add_argument("--only", default="", help='comma-separated: what has one of these, of "attention_full 2048 16/16" and so on')
-    parser.add_argument("--keep", metavar="RESULTS", help="JSON file of records, of which those of other configurations stay")
     parser.add_argument("--seconds", type=float, default=2.0, help="of timed work per configuration, roughly")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--compile-only", action="store_true", help="fill the caches of the peers' compilers, and time nothing")
-    parser.add_argument("--out", default=os.environ.get("OUT", HERE), help="folder of nvidia-h200.json")
-    parser.add_argument("--sanitizers", help="JSON file: of each composition, what each sanitizer said")
-    parser.add_argument("--commit", default="unknown")
-    parser.add_argument("--toolkit", default="13.0")
+    gpu_records.add_benchmark_options(parser, HERE)
     options = parser.parse_args()
 
     torch.manual_seed(int.from_bytes(os.urandom(4), "little"))
     torch.zeros(1, device="cuda")  # the context that the kernels are loaded into
-    sanitizers = json.load(open(options.sanitizers, encoding="utf-8")) if options.sanitizers else {}
-    kept = json.load(open(options.keep, encoding="utf-8")) if options.keep else []
-    records = {r["config"]: r for r in kept}  # in their order
+    sanitizers = gpu_records.read(options.sanitizers)  # of each composition
+    records = {r["config"]: r for r in gpu_records.read(options.keep)}  # in their order
     for make in problems(options.set):
         composition, keys, heads, kv_heads = make.args
         if not any(word in f"{composition} {keys} {heads}/{kv_heads}" for word in options.only.split(",")):
@@ -448,10 +420,9 @@ def main():
             continue
         r = measure(problem, options.seconds, not options.no_peers)
         base = os.path.join(HERE, f"{problem.composition}.sm_90a")
-        records[r["config"]] = {**r, "device": torch.cuda.get_device_name(), "driver": query("driver_version"), "toolkit": options.toolkit,
-                                "commit": options.commit, "text_sha256": text_sha256(base + ".cubin"),
-                                "control_text_sha256": text_sha256(base + ".control.cubin"),
-                                "sanitizers": dict.fromkeys(SANITIZERS, "not run") | sanitizers.get(problem.composition, {})}
+        records[r["config"]] = {**r, **gpu_records.origin(options), "text_sha256": gpu_records.text_sha256(base + ".cubin"),
+                                "control_text_sha256": gpu_records.text_sha256(base + ".control.cubin"),
+                                "sanitizers": dict.fromkeys(gpu_records.SANITIZERS, "not run") | sanitizers.get(problem.composition, {})}
         speedup = " ".join(f"{name} {x:.3f}" for name, x in r["speedup"].items())
         more = "".join(f", {name} {r[name]:.3f}" for name in ("over_dense", "flex_mask_speedup", "flex_mask_plain_speedup")
                        if name in r)
@@ -459,9 +430,7 @@ def main():
               f"l/c {r['linked_over_control']:.4f} c/c {r['control_over_control']:.4f}, {r['clock_mhz']} MHz, "
               f"rel. err {r['rel_err']:.2e}, {'equal' if r['bitwise_equal_to_control'] else 'DIFFERENT'}; times as fast as "
               f"{speedup}{more}", flush=True)
-        with open(os.path.join(options.out, "nvidia-h200.json"), "w") as file:
-            json.dump(list(records.values()), file, indent=2)
-            file.write("\n")
+        gpu_records.write(os.path.join(options.out, "nvidia-h200.json"), list(records.values()))
         del problem
         torch.cuda.empty_cache()
     return 0 if all(r["bitwise_equal_to_control"] and r["rel_err"] <= 5e-3 for r in records.values()) else 1

@@ -7,18 +7,15 @@ puts there. Clocks are read, never set.
 """
 
 import argparse
-import hashlib
-import json
 import os
 import random
 import statistics
-import struct
-import subprocess
 import sys
 import types
 
 import torch
 
+import gpu_records
 import hand_fused
 import pipelink
 from gemm_swiglu import open_gemm_swiglu
@@ -30,27 +27,6 @@ OWN = ("linked", "control", "control_again")
 HAND = "hand_fused"
 GEMM = "cublas_gemm_only"
 TOLERANCE = 2e-3  # ‖result − exact‖ / ‖exact‖; rounding to bfloat16 alone gives 1.7e-3
-SANITIZERS = ("memcheck", "racecheck", "synccheck")
-
-
-def text_sha256(path, kernel=""):
-    """SHA-256 of the text section of the kernel of this name, or of the only one."""
-    data = open(path, "rb").read()
-    section_offset, = struct.unpack_from("<Q", data, 0x28)
-    entry_size, count, names_index = struct.unpack_from("<HHH", data, 0x3A)
-    headers = [struct.unpack_from("<IIQQQQ", data, section_offset + i * entry_size) for i in range(count)]
-    names = headers[names_index][4]
-    for name, _, _, _, offset, size in headers:
-        begin = names + name
-        if data[begin : data.index(b"\0", begin)].startswith(f".text.{kernel}".encode()):
-            return hashlib.sha256(data[offset : offset + size]).hexdigest()
-    sys.exit(f"benchmark: {path} has no text section")
-
-
-def query(field):
-    out = subprocess.run(["nvidia-smi", "--id=0", f"--query-gpu={field}", "--format=csv,noheader,nounits"],
-                         capture_output=True, text=True, check=False)
-    return out.stdout.strip() if out.returncode == 0 else "unknown"
 
 
 def swiglu(h):
@@ -98,7 +74,7 @@ def alternate(candidates, rounds):
                 if timed:
                     events[name].append((begin, end))
         if number >= rounds - 5:  # while the device is busy, and has been for a while
-            states.append(query("clocks.sm,power.draw.instant,clocks_event_reasons.sw_power_cap").split(", "))
+            states.append(gpu_records.query("clocks.sm,power.draw.instant,clocks_event_reasons.sw_power_cap").split(", "))
         torch.cuda.synchronize()
         for name, pairs in events.items():
             times[name].append(statistics.fmean(begin.elapsed_time(end) for begin, end in pairs))
@@ -188,8 +164,7 @@ def relative_error(result, exact):
 
 def choices():
     """tuned.json: the number of rows → its entry."""
-    with open(os.path.join(HERE, "tuned.json"), encoding="utf-8") as file:
-        return {entry["m"]: entry for entry in json.load(file)}
+    return {entry["m"]: entry for entry in gpu_records.read(os.path.join(HERE, "tuned.json"))}
 
 
 def hand_fused_kernel(settings):
@@ -268,7 +243,7 @@ def relative(times, name):
 def tune(folder, sizes, weights, load, seconds, out):
     """Times the variants of variants.json for each number of rows. Of those within 0.3% of the best, the one that sets least is
     taken."""
-    variants = json.load(open(os.path.join(folder, "variants.json"), encoding="utf-8"))
+    variants = gpu_records.read(os.path.join(folder, "variants.json"))
     kernels = {v["name"]: load(os.path.join(folder, v["name"], "gemm_swiglu.sm_90a.cubin")) for v in variants}
     best = []
     for m in sizes:
@@ -291,20 +266,14 @@ def tune(folder, sizes, weights, load, seconds, out):
         best.append({"m": m, "composition": chosen["name"], "set": chosen["set"], "ms": round(ms[chosen["name"]], 5),
                      "clock_mhz": state["clock_mhz"], "others": {n: round(t, 5) for n, t in sorted(ms.items(), key=lambda x: x[1])}})
         print(f"m={m}: {chosen['name']}; {best[-1]['others']}", flush=True)
-        with open(os.path.join(out, "tuned.json"), "w", encoding="utf-8") as file:
-            json.dump(best, file, indent=2)
-            file.write("\n")
+        gpu_records.write(os.path.join(out, "tuned.json"), best)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--m", default="64,128,256,512,1024,2048,4096,8192,16384", help="comma-separated")
     parser.add_argument("--seconds", type=float, default=6.0, help="of timed work per size, roughly")
-    parser.add_argument("--out", default=os.environ.get("OUT", HERE), help="folder of nvidia-h200.json")
-    parser.add_argument("--sanitizers", help="JSON file: what each sanitizer said")
-    parser.add_argument("--keep", metavar="RESULTS", help="JSON file of records, of which those of other sizes stay")
-    parser.add_argument("--commit", default="unknown")
-    parser.add_argument("--toolkit", default="13.0")
+    gpu_records.add_benchmark_options(parser, HERE)
     parser.add_argument("--tune", metavar="FOLDER", help="time tune.py's variants in FOLDER and write tuned.json")
     options = parser.parse_args()
     sizes = [int(x) for x in options.m.split(",")]
@@ -324,35 +293,24 @@ def main():
     best = choices()
     torch._dynamo.config.recompile_limit = len(sizes) + 1  # else the last ones would not be compiled
     compiled = torch.compile(swiglu, dynamic=False)
-    sanitizers = dict.fromkeys(SANITIZERS, "not run")
-    if options.sanitizers:
-        sanitizers.update(json.load(open(options.sanitizers)))
-    common = {
-        "device": torch.cuda.get_device_name(),
-        "driver": query("driver_version"),
-        "toolkit": options.toolkit,
-        "commit": options.commit,
-        "sanitizers": sanitizers,
-    }
-    records = []
-    if options.keep:
-        records = [r for r in json.load(open(options.keep, encoding="utf-8")) if rows_of(r) not in sizes]
+    sanitizers = dict.fromkeys(gpu_records.SANITIZERS, "not run") | gpu_records.read(options.sanitizers)
+    records = [r for r in gpu_records.read(options.keep) if rows_of(r) not in sizes]
     for m in sizes:
         chosen = best.get(m, {"composition": "gemm_swiglu", "set": {}})
         name, hand = chosen["composition"], hand_fused_kernel(chosen["set"])
         base = os.path.join(os.path.dirname(HERE), name, f"{name}.sm_90a")
         linked, control = base + ".cubin", base + ".control.cubin"
         r = measure(m, weights, load(linked), load(control), hand, compiled, options.seconds)
-        records.append({**r, "composition": name, "text_sha256": text_sha256(linked), "control_text_sha256": text_sha256(control),
-                        HAND: hand.name, "hand_fused_text_sha256": text_sha256(hand_fused.IMAGE, hand.name), **common})
+        texts = {"text_sha256": linked, "control_text_sha256": control}
+        records.append({**r, "composition": name, **{key: gpu_records.text_sha256(path) for key, path in texts.items()},
+                        HAND: hand.name, "hand_fused_text_sha256": gpu_records.text_sha256(hand_fused.IMAGE, hand.name),
+                        **gpu_records.origin(options), "sanitizers": sanitizers})
         print(f"m={m} {name}: linked {r['linked_ms']:.4f} ms, over control {r['linked_over_control']:.4f} (control over itself "
               f"{r['control_over_control']:.4f}), over hand-fused {r['linked_over_hand_fused']:.4f}, {r['clock_mhz']} MHz, {r['power_w']:.0f} W, rel. error {r['rel_err']:.2e}, "
               f"{'equal' if r['bitwise_equal_to_control'] else 'DIFFERENT'}")
         for peer, ms in r["peers"].items():
             print(f"    {peer:24} {ms:9.4f} ms  {r['speedup'][peer]:.4f}", flush=True)
-        with open(os.path.join(options.out, "nvidia-h200.json"), "w") as file:
-            json.dump(sorted(records, key=rows_of), file, indent=2)
-            file.write("\n")
+        gpu_records.write(os.path.join(options.out, "nvidia-h200.json"), sorted(records, key=rows_of))
     return 0 if all(r["bitwise_equal_to_control"] for r in records) else 1
 
 

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+import gpu_records
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 # name in the file: (metric, factor)
 METRICS = {
@@ -56,8 +58,7 @@ def run_each(m):
         run()
         torch.cuda.synchronize()
     torch.cuda.cudart().cudaProfilerStop()
-    print(json.dumps({"names": list(runs), "composition": name, "text_sha256": benchmark.text_sha256(base + ".cubin"),
-                      "device": torch.cuda.get_device_name(), "driver": benchmark.query("driver_version")}))
+    print(json.dumps({"names": list(runs), "composition": name, "text_sha256": gpu_records.text_sha256(base + ".cubin")}))
 
 
 def counted(path, names):
@@ -77,8 +78,7 @@ def counted(path, names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--m", type=int, default=16384)
-    parser.add_argument("--out", default=os.environ.get("OUT", HERE), help="folder of nvidia-h200.profile.json")
-    parser.add_argument("--commit", default="unknown")
+    gpu_records.add_options(parser, HERE)
     parser.add_argument("--run-each", action="store_true", help="run the kernels, to be profiled")
     options = parser.parse_args()
     if options.run_each:
@@ -99,10 +99,8 @@ def main():
     import benchmark
 
     record = {"config": f"m={options.m} n={2 * benchmark.INTERMEDIATE} k={benchmark.HIDDEN} bf16", "kernels": kernels, **said,
-              "commit": options.commit}
-    with open(os.path.join(options.out, "nvidia-h200.profile.json"), "w", encoding="utf-8") as file:
-        json.dump(record, file, indent=2)
-        file.write("\n")
+              **gpu_records.origin(options)}
+    gpu_records.write(os.path.join(options.out, "nvidia-h200.profile.json"), record)
     print(json.dumps(kernels, indent=2))
     return 0
 
