@@ -42,8 +42,6 @@ std::string foreign_functions(const CubinFacts& found, const std::string& kernel
   return out;
 }
 
-/// A kernel that sets registers is launched with all that a thread may have; one that does not, with what it
-/// needs. Where the file would give a thread more than an instruction can name, the compiler says 255.
 /// Of names as foreign_functions() lists them.
 bool calls_runtime(std::string_view foreign) {
   for (const char* name : {"vprintf", "malloc", "free", "__assertfail"})
@@ -51,11 +49,19 @@ bool calls_runtime(std::string_view foreign) {
   return false;
 }
 
-bool registers_fit(const GatePlan& plan, int found) {
+/// A kernel that sets registers is launched with all that a thread may have; one that does not, with what it
+/// needs. Where the file would give a thread more than an instruction can name, the compiler says 255.
+Row registers_at_entry(const GatePlan& plan, int found) {
   constexpr int kNameable = 255;
   const bool capped = plan.registers == kNameable / 8 * 8;
-  if (plan.sets_registers) return found == plan.registers || (capped && found == kNameable);
-  return found > 0 && found <= (capped ? kNameable : plan.registers);
+  const int most = capped ? kNameable : plan.registers;
+  const bool fits =
+      plan.sets_registers ? found == plan.registers || found == most : found > 0 && found <= most;
+  const std::string planned = plan.sets_registers && capped
+                                  ? fmt::format("{} or {}", plan.registers, most)
+                                  : fmt::format("{}{}", plan.sets_registers ? "" : "at most ", most);
+  return {{"registers at entry", planned, std::to_string(found), fits},
+          "lower a role's registers.min, or give its code less to keep alive"};
 }
 
 }  // namespace
@@ -86,9 +92,7 @@ Outcome<GateReport> gate(const GatePlan& plan, const CubinFacts& found, const st
              "__forceinline__"},
       number("threads", plan.threads, found.max_threads,
              "the roles' warps and the kernel's bounds do not agree; report this"),
-      {{"registers at entry", fmt::format("{}{}", plan.sets_registers ? "" : "at most ", plan.registers),
-        std::to_string(found.registers), registers_fit(plan, found.registers)},
-       "lower a role's registers.min, or give its code less to keep alive"},
+      registers_at_entry(plan, found.registers),
       {{"setmaxnreg", plan.sets_registers ? "honoured" : "not used",
         found.sets_registers ? "honoured" : "not used", plan.sets_registers == found.sets_registers},
        "the compiler dropped it: an indirect call, -G or an object without LTO-IR does that"},

@@ -63,9 +63,11 @@ std::vector<LabelledFact> buffer_facts(const Problem& problem, const std::vector
   for (int i : core) {
     const Buffer& b = problem.buffers[i];
     std::string text = fmt::format("{} takes {} bytes", b.name, bytes[i]);
-    if (b.stage_bytes)
-      text += fmt::format(" ({} stages of {} bytes of ring {})", (bytes[i] - b.bytes) / b.stage_bytes,
+    if (b.stage_bytes) {
+      const std::int64_t stages = (bytes[i] - b.bytes) / b.stage_bytes;
+      text += fmt::format(" ({} {} of {} bytes of ring {})", stages, stages == 1 ? "stage" : "stages",
                           b.stage_bytes, b.ring);
+    }
     facts.push_back(
         {b.owner, fmt::format("{}, aligned to {}, {}", text, b.align, lifetime_text(b)), b.where});
   }

@@ -50,10 +50,10 @@ std::string shared_memory(const json& map) {
   for (const json& c : p.at("shared")) {
     std::string note;
     for (const json& r : p.at("rings"))
-      if (r.at("claim") == c.at("claim"))
-        note =
-            fmt::format("{} stages of {} ({} to {})", r.at("stages").get<int>(), grouped(r.at("stage_bytes")),
-                        r.at("stages_min").get<int>(), r.at("stages_max").get<int>());
+      if (const int stages = r.at("stages").get<int>(); r.at("claim") == c.at("claim"))
+        note = fmt::format("{} {} of {} ({} to {})", stages, stages == 1 ? "stage" : "stages",
+                           grouped(r.at("stage_bytes")), r.at("stages_min").get<int>(),
+                           r.at("stages_max").get<int>());
     rows.push_back({grouped(c.at("offset")), grouped(c.at("bytes")), c.at("claim"), note,
                     joined(c.at("live"), "always")});
   }
