@@ -6,11 +6,9 @@
 namespace pipelink::checking {
 namespace {
 
-using binding::dotted;
 using binding::quoted;
 using binding::Side;
 using contract::Callable;
-using contract::Direction;
 
 void check_signature(const Context& context, const Binding& b, Findings& findings) {
   const Side in = context.side(b.importer.instance), out = context.side(b.exporter.instance);
