@@ -35,7 +35,7 @@ int main() {
     runner::Device device(nullptr);
     const auto linked = want(pipelink::staging_linked::load());
     const auto written = want(pipelink::staging_written::load());
-    const std::size_t threads = 4096 * 256;  // more than any device has at a time
+    const std::size_t threads = std::size_t{4096} * 256;  // more than any device has at a time
     const std::uint64_t in = device.allocate(threads * 32 * 4),
                         out[2] = {device.allocate(threads * 16), device.allocate(threads * 16)};
     std::mt19937 random(std::random_device{}());
