@@ -198,8 +198,9 @@ class Capturer {
       if (variable.external && !variable_defined(variable.name))
         fail("P-SYMBOL", fmt::format("variable '{}' is declared but not defined", demangled(variable.name)),
              {{part.file, "refers to it", {}}}, {}, "compile the source that defines it into the component");
-      const bool shared_writable =
-          variable.space == "global" && !variable.external && (variable.written || variable.visible);
+      const bool shared_writable = variable.space == "global" && !variable.external &&
+                                   (variable.written || variable.visible) &&
+                                   !variable.name.starts_with("_ZT");  // a class's virtual functions
       if (shared_writable) contract_.mutable_data.push_back(stable_name(variable.name));
       if (variable.weak && !own_name(variable.name))
         contract_.weak.push_back(fmt::format("{} {}", variable.name, variable.digest));
@@ -356,18 +357,23 @@ class Capturer {
 
   // ---- what exports call
 
-  /// The imports that an export's code names, through the component's own functions. A name is that of its
-  /// own object, if it is defined there.
+  /// The imports that an export's code names: directly, through the component's own functions, or through the
+  /// initial values of variables, which are tables of functions and what makes virtual calls. A name is that
+  /// of its own object, if it is defined there. Who names a function may call it; where an address goes is
+  /// not followed.
   void calls() {
-    using Place = std::pair<std::size_t, std::string_view>;  // part, function
-    std::map<Place, const PtxFunction*> defined;
+    using Place = std::pair<std::size_t, std::string_view>;  // part, function or variable
+    std::set<Place> defined;
     std::map<std::string_view, std::size_t> visible;
-    for (std::size_t part = 0; part < parts_.size(); ++part)
-      for (const PtxFunction& function : parts_[part].twin.functions) {
-        if (function.external) continue;
-        defined.emplace(Place{part, function.name}, &function);
-        if (function.visible || function.weak) visible.emplace(function.name, part);
-      }
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+      const auto define = [&](const auto& symbol) {
+        if (symbol.external) return;
+        defined.emplace(part, symbol.name);
+        if (symbol.visible || symbol.weak) visible.emplace(symbol.name, part);
+      };
+      for (const PtxFunction& function : parts_[part].twin.functions) define(function);
+      for (const PtxVariable& variable : parts_[part].twin.variables) define(variable);
+    }
     const std::string prefix = fmt::format("pl__{}__", contract_.component);
     std::map<std::string, std::string_view> imports;  // symbol → name
     for (const contract::Callable& callable : contract_.callables)
@@ -384,13 +390,15 @@ class Capturer {
         Place place{part, name};
         if (!defined.contains(place))
           if (const auto other = visible.find(name); other != visible.end()) place.first = other->second;
-        if (defined.contains(place) && reached.insert(place).second) open.push_back(place);
+        if (reached.insert(place).second) open.push_back(place);
       };
       reach(0, symbol);
       while (!open.empty()) {
-        const Place at = open.back();
+        const auto [part, at] = open.back();
         open.pop_back();
-        for (const std::string& name : defined.at(at)->uses) reach(at.first, name);
+        const auto& names = parts_[part].twin.names;
+        if (const auto named = names.find(std::string(at)); named != names.end())
+          for (const std::string& name : named->second) reach(part, name);
       }
       callable.calls.assign(called.begin(), called.end());
     }

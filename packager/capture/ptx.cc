@@ -187,6 +187,7 @@ class Parser {
     }
     finish_variables();
     finish_functions();
+    finish_names();
     return std::move(facts_);
   }
 
@@ -499,12 +500,20 @@ class Parser {
       if (PtxFunction& function = facts_.functions[index.at(body.name)];
           function.weak && function.digest.empty())
         function.digest = digest_of(body);
-    std::unordered_set<std::string_view> names;
-    for (const auto& [name, at] : index) names.insert(name);
-    for (const Body& body : bodies_) {
-      const std::set<std::string_view> used = names_in(body.text, names);
-      facts_.functions[index.at(body.name)].uses.assign(used.begin(), used.end());
-    }
+  }
+
+  void finish_names() {
+    std::unordered_set<std::string_view> known;
+    for (const PtxFunction& function : facts_.functions) known.insert(function.name);
+    for (const Variable& variable : variables_) known.insert(variable.facts.name);
+    for (const Body& body : bodies_) add_names(body.name, body.text, known);
+    for (const Variable& variable : variables_) add_names(variable.facts.name, variable.initial, known);
+  }
+
+  void add_names(const std::string& owner, std::string_view text,
+                 const std::unordered_set<std::string_view>& known) {
+    const std::set<std::string_view> found = names_in(text, known);
+    if (!found.empty()) facts_.names[owner].assign(found.begin(), found.end());
   }
 
   static std::set<std::string_view> names_in(std::string_view text,

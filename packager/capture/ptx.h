@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,6 @@ struct PtxFunction {
   bool external = false;                 ///< declared, not defined here
   std::vector<std::int64_t> parameters;  ///< bytes of each
   std::int64_t result = 0;               ///< bytes; 0: none
-  std::vector<std::string> uses;         ///< functions that its body names, by call or address; sorted
   std::string
       digest;  ///< weak definitions: SHA-256 of header and body, without names that vary between modules
 };
@@ -43,6 +43,9 @@ struct PtxFacts {
   std::vector<PtxFunction> functions;  ///< one for each name; a definition hides its declaration
   std::vector<PtxVariable>
       variables;  ///< without records, without the compiler's own constants ($str, __unnamed_…)
+  /// Function or variable defined here → functions and variables that its body or its initial value names,
+  /// sorted. Those that name none are left out; the compiler's own constants are here too.
+  std::map<std::string, std::vector<std::string>> names;
   std::vector<PtxInstruction> code;  ///< of all bodies: what contracts speak of
   std::vector<std::string> records;  ///< bytes of every record object, up to its NUL
 };

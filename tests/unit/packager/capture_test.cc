@@ -217,18 +217,25 @@ TEST_CASE("bodies are compared without the names of their module") {
   CHECK(calls("0a1b2c3d", "", "") != calls("0a1b2c3d", "", "membar.gl;"));
 }
 
-TEST_CASE("functions that a body names") {
-  const PtxFacts facts =
-      ptx(".extern .func far\n;\n.global .u64 table;\n"
-          ".func near() { { call.uni (retval0), \nfar, \n(\nparam0\n); } ret; }\n"
-          ".visible .func f() { // near\nmov.u64 %rd1, far;\ncall.uni near, ();\nmov.u64 %rd2, table;\n"
-          "call.uni near, (); }\n");
-  CHECK(facts.functions.at(0).uses.empty());
-  CHECK(facts.functions.at(1).uses == std::vector<std::string>{"far"});
-  CHECK(facts.functions.at(2).uses == std::vector<std::string>{"far", "near"});
+TEST_CASE("functions and variables that bodies and initial values name") {
+  using Names = std::vector<std::string>;
+  const PtxFacts facts = ptx(
+      ".extern .func far\n;\n.global .u64 table;\n"
+      ".global .u64 __unnamed_1[2] = {0, far};\n"  // the compiler's own count too
+      ".global .align 1 .u8 packed[2] = {1, 0XFF(far)};\n"
+      ".const .u64 tables[2] = {generic(packed)+8, 3};\n"
+      ".global .b8 $str[3] = {104, 105};\n"
+      ".func near() { mov.u64 %rd1, farther; ret; }\n"
+      ".func by_address() { // near\nmov.u64 %rd1, far; st.global.u64 [table], %rd1; mov.u64 %rd2, $str; }\n"
+      ".func by_call() { { call.uni (retval0), \nfar, \n(\nparam0\n); } near_by: call.uni near, (); }\n");
+  CHECK(facts.names == std::map<std::string, Names>{{"__unnamed_1", {"far"}},
+                                                    {"by_address", {"$str", "far", "table"}},
+                                                    {"by_call", {"far", "near"}},
+                                                    {"packed", {"far"}},
+                                                    {"tables", {"packed"}}});
 }
 
-TEST_CASE("what exports call, through the component's own functions") {
+TEST_CASE("what exports call, through the component's own functions and tables of functions") {
   contract::Contract contract;
   contract.component = "demo";
   contract.toolkit = "13.0";
@@ -238,7 +245,7 @@ TEST_CASE("what exports call, through the component's own functions") {
     callable.direction = direction;
     callable.result = {"void", 0, 0};
   };
-  for (const char* name : {"direct", "leaf", "other_object", "through"})
+  for (const char* name : {"direct", "leaf", "other_object", "other_table", "printing", "table", "through"})
     add(contract::Direction::kExport, name);
   for (const char* name : {"alone", "far", "near"}) add(contract::Direction::kImport, name);
   const auto object = [](const std::string& text) {
@@ -259,15 +266,21 @@ TEST_CASE("what exports call, through the component's own functions") {
       ".extern .func pl__demo__import__near(.param .align 8 .b8 p[16])\n;\n";
   const std::string first =
       records + externs + ".extern .func _ZN4demo4thenEv(.param .align 8 .b8 p[16])\n;\n" +
-      function("", "helper", "call.uni again, (p);\n") +
+      ".extern .global .align 8 .b8 _ZN4demo5tableE[16];\n.global .b8 $str[2] = {104, 105};\n"
+      ".global .u64 steps[2] = {leaf, helper};\n.global .u64 all[1] = {generic(steps)};\n" +
+      function("", "leaf", "") + function("", "helper", "call.uni again, (p);\n") +
       function(".weak", "_ZN4demo5againEv", "call.uni helper, (p);\n" + near) +
       function("", "again", "call.uni helper, (p);\ncall.uni _ZN4demo5againEv, (p);\n") +
       function(".visible", "pl__demo__export__direct", near + far) +
       function(".visible", "pl__demo__export__leaf", "") +
       function(".visible", "pl__demo__export__through", "call.uni helper, (p);\n") +
-      function(".visible", "pl__demo__export__other_object", "call.uni _ZN4demo4thenEv, (p);\n");
+      function(".visible", "pl__demo__export__other_object", "call.uni _ZN4demo4thenEv, (p);\n") +
+      function(".visible", "pl__demo__export__other_table", "ld.u64 %rd1, [_ZN4demo5tableE];\n") +
+      function(".visible", "pl__demo__export__printing", "mov.u64 %rd1, $str;\n") +
+      function(".visible", "pl__demo__export__table", "mov.u64 %rd1, all;\n");
   // Its static `helper` is another one.
   const std::string second = externs + function("", "helper", far) +
+                             ".visible .const .align 8 .u64 _ZN4demo5tableE[2] = {0, helper};\n" +
                              function(".visible", "_ZN4demo4thenEv", "call.uni helper, (p);\n");
   const Outcome<Captured> captured =
       capture_bytes({object(first), object(second)}, {"demo", "1.0", "sm_90a", ""});
@@ -276,7 +289,9 @@ TEST_CASE("what exports call, through the component's own functions") {
   std::string found;
   for (const contract::Callable& callable : captured->contract.callables)
     found += fmt::format("{}: {}\n", callable.name, fmt::join(callable.calls, ", "));
-  CHECK(found == "alone: \ndirect: far, near\nfar: \nleaf: \nnear: \nother_object: far\nthrough: near\n");
+  CHECK(found ==
+        "alone: \ndirect: far, near\nfar: \nleaf: \nnear: \nother_object: far\nother_table: far\n"
+        "printing: \ntable: near\nthrough: near\n");
 }
 
 TEST_CASE("operands are followed to where they come from") {
