@@ -11,10 +11,14 @@ namespace {
 
 using contract::FactType;
 
-template <class Number>
-bool parse_number(std::string_view text, Number& number) {
+bool parse_integer(std::string_view text, std::int64_t& number) {
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   return status == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+std::string shortest(double number) {
+  char buffer[64];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr};
 }
 
 }  // namespace
@@ -23,15 +27,15 @@ bool parse_value(std::string_view text, FactType type, FactValue& value) {
   value.type = type;
   switch (type) {
     case FactType::kInteger:
-      return parse_number(text, value.integer);
+      return parse_integer(text, value.integer);
     case FactType::kBoolean:
       value.integer = text == "true" || text == "1";
       return value.integer || text == "false" || text == "0";
     case FactType::kReal: {
-      double number = 0;
-      if (!parse_number(text, number) || !std::isfinite(number)) return false;
-      char buffer[64];
-      value.text.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
+      const std::optional<double> number = real_of(text);
+      if (!number) return false;
+      // What no double holds stays as it is written; no range has it.
+      value.text = std::isfinite(*number) ? shortest(*number) : std::string(text);
       return true;
     }
     case FactType::kText:
@@ -66,24 +70,20 @@ std::string domain_text(const contract::Fact& fact) {
 }
 
 void round_to_type(const contract::Fact& owner, FactValue& value) {
-  double number = 0;
-  if (owner.type != FactType::kReal || owner.cpp_type != "float" || !parse_number(value.text, number) ||
-      std::abs(number) > static_cast<double>(std::numeric_limits<float>::max()))
-    return;
-  char buffer[64];
-  const double rounded = static_cast<double>(static_cast<float>(number));
-  value.text.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, rounded).ptr);
+  if (owner.type != FactType::kReal || owner.cpp_type != "float") return;
+  const std::optional<double> number = real_of(value.text);
+  if (number && std::abs(*number) <= static_cast<double>(std::numeric_limits<float>::max()))
+    value.text = shortest(static_cast<double>(static_cast<float>(*number)));
 }
 
 bool in_range(const contract::Fact& fact, const std::string& text) {
-  double least = 0, most = 0, number = 0;
-  return parse_number(fact.least, least) && parse_number(fact.most, most) && parse_number(text, number) &&
-         number >= least && number <= most;
+  const std::optional<double> least = real_of(fact.least), most = real_of(fact.most), number = real_of(text);
+  return least && most && number && *number >= *least && *number <= *most;
 }
 
 bool above_range(const contract::Fact& fact, const std::string& text) {
-  double most = 0, number = 0;
-  return parse_number(fact.most, most) && parse_number(text, number) && number > most;
+  const std::optional<double> most = real_of(fact.most), number = real_of(text);
+  return most && number && *number > *most;
 }
 
 std::string allowed_text(const contract::Fact& fact) {

@@ -43,7 +43,7 @@ class Setter {
   void set(const std::string& target, const std::string& text) {
     target_ = target;
     text_ = text;
-    entry_ = {"composition", "SET " + target + "=" + text, composition_.where("SET " + target)};
+    entry_ = {"composition", "SET " + target + "=" + shortened(text), composition_.where("SET " + target)};
     const std::optional<PortRef> found = find();
     if (!found) {
       unknown();
@@ -76,7 +76,8 @@ class Setter {
     if (!f.settable) return {removal(": " + quoted(name) + " is fixed")};
     d.help = "SET " + name + " to " + allowed_text(f);
     if (!parse_value(text_, f.type, parsed)) return {};
-    if (f.domain.empty() && f.texts.empty()) return {setting(name, value_text(parsed))};
+    if (f.domain.empty() && f.texts.empty() && in_domain(f, parsed))
+      return {setting(name, value_text(parsed))};
     return settings(name, f, parsed);
   }
 
@@ -90,7 +91,7 @@ class Setter {
             }};
   }
   static std::string outside(const Fact& f, const FactValue& wanted) {
-    if (f.type == contract::FactType::kReal) return wanted.text + " is no such number";
+    if (f.type == contract::FactType::kReal) return shortened(wanted.text) + " is no such number";
     return value_text(wanted) + " is none of the " + std::to_string(f.domain.size() + f.texts.size()) +
            " values of the domain";
   }
@@ -164,8 +165,8 @@ class Setter {
       refuse(value, "L-FACT-TYPE", "the value set for " + quoted(target_) + " is of another type",
              "states it as " + type_text(f),
              f.type == contract::FactType::kInteger && is_integer(text_)
-                 ? quoted(text_) + " does not fit 64 bits"
-                 : quoted(text_) + " is not " + std::string(word_of(f.type)),
+                 ? quoted(shortened(text_)) + " does not fit 64 bits"
+                 : quoted(shortened(text_)) + " is not " + std::string(word_of(f.type)),
              "SET " + target_ + " to " + allowed_text(f));
     } else if (round_to_type(f, parsed); !in_domain(f, parsed)) {
       refuse(value, "L-FACT-DOMAIN", "the value set for " + quoted(target_) + " is outside its domain",

@@ -13,6 +13,7 @@
 #include "linker/codegen/signature.h"
 #include "linker/codegen/transfer_text.h"
 #include "linker/version.h"
+#include "packager/base/words.h"
 #include "pipelink/guard_report.h"
 
 namespace pipelink {
@@ -57,10 +58,8 @@ std::string by_instance(const Group& group, const std::string& subject,
 
 /// A real as C++ has it: "50.0", as "50" is an integer, which has no -0, and "010" another one.
 std::string real_literal(const std::string& text) {
-  double number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
   char buffer[64];
-  std::string out(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
+  std::string out(buffer, std::to_chars(buffer, buffer + sizeof buffer, real_of(text).value_or(0)).ptr);
   return out.find_first_of(".e") == std::string::npos ? out + ".0" : out;
 }
 

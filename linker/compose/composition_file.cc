@@ -59,7 +59,7 @@ class Reader {
   bool expect(const JsonValue& v, Kind kind, const std::string& what) {
     if (v.kind == kind) return true;
     if (kind == Kind::kInteger && v.kind == Kind::kReal && all_digits(v.text)) {
-      malformed(v, what + " is " + v.text + ", which does not fit 64 bits");
+      malformed(v, what + " is " + shortened(v.text) + ", which does not fit 64 bits");
       return false;
     }
     malformed(v,
@@ -206,8 +206,6 @@ class Reader {
           out_.set[m.key] = v.boolean ? "true" : "false";
           break;
         case Kind::kInteger:
-          out_.set[m.key] = std::to_string(v.integer);
-          break;
         case Kind::kReal:
         case Kind::kText:
           out_.set[m.key] = v.text;

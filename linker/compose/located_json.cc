@@ -1,10 +1,10 @@
 #include "linker/compose/located_json.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdio>
 #include <iterator>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -12,6 +12,40 @@ namespace pipelink::compose {
 namespace {
 
 constexpr std::size_t kMaxDepth = 16;
+
+bool in_number(char c) {
+  return (c >= '0' && c <= '9') || c == 'e' || c == 'E' || c == '+' || c == '-' || c == '.';
+}
+
+/// The library refuses a number that no double holds, though only its key tells what it has to fit. Of such a
+/// number the library is shown two digits of each run of digits, then blanks: the same syntax at the same
+/// place. Its text is that of the original.
+std::string with_small_numbers(std::string_view text) {
+  std::string shown(text);
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in_string && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      in_string = !in_string;
+    } else if (!in_string && in_number(text[i])) {
+      const std::size_t begin = i;
+      while (i + 1 < text.size() && in_number(text[i + 1])) ++i;
+      const std::string_view number = text.substr(begin, i + 1 - begin);
+      double value = 0;
+      if (std::from_chars(number.data(), number.data() + number.size(), value).ec !=
+          std::errc::result_out_of_range)
+        continue;
+      std::size_t out = begin, run = 0;
+      for (const char c : number) {
+        run = c >= '0' && c <= '9' ? run + 1 : 0;
+        if (run <= 2) shown[out++] = c;
+      }
+      while (out <= i) shown[out++] = ' ';
+    }
+  }
+  return shown;
+}
 
 /// Reads characters and leaves its position where the handler sees it.
 class Cursor {
@@ -51,7 +85,9 @@ Diagnostic fault(const std::string& file, int line, int column, const std::strin
 
 class Handler {
  public:
-  Handler(std::string_view text, const std::string& file) : text_(text), file_(file), seen_(text.data()) {}
+  /// `shown`: what the library reads of the text, character by character at the same place.
+  Handler(std::string_view text, const char* shown, const std::string& file)
+      : text_(text), shown_(shown), file_(file), seen_(shown) {}
 
   const char** seen() { return &seen_; }
   JsonValue root;
@@ -63,26 +99,9 @@ class Handler {
     v.boolean = value;
     return add(std::move(v));
   }
-  bool number_integer(std::int64_t value) {
-    JsonValue v = scalar(JsonValue::Kind::kInteger);
-    v.integer = value;
-    return add(std::move(v));
-  }
-  bool number_unsigned(std::uint64_t value) {
-    const bool fits = value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    JsonValue v = scalar(fits ? JsonValue::Kind::kInteger : JsonValue::Kind::kReal);
-    if (!fits) {  // as the parser gives still larger ones
-      v.text = std::to_string(value);
-      return add(std::move(v));
-    }
-    v.integer = static_cast<std::int64_t>(value);
-    return add(std::move(v));
-  }
-  bool number_float(double, const std::string& written) {
-    JsonValue v = scalar(JsonValue::Kind::kReal);
-    v.text = written;
-    return add(std::move(v));
-  }
+  bool number_integer(std::int64_t) { return number(); }
+  bool number_unsigned(std::uint64_t) { return number(); }
+  bool number_float(double, const std::string&) { return number(); }
   bool string(std::string& value) {
     JsonValue v;
     v.kind = JsonValue::Kind::kText;
@@ -112,7 +131,7 @@ class Handler {
       std::sscanf(what.c_str() + at, "at line %d, column %d", &line, &column);
       if (const auto colon = what.find(": ", at); colon != std::string::npos) what.erase(0, colon + 2);
     } else {
-      place(static_cast<std::size_t>(seen_ - text_.data()), line, column);
+      place(static_cast<std::size_t>(seen_ - shown_), line, column);
       if (const auto bracket = what.find("] "); bracket != std::string::npos) what.erase(0, bracket + 2);
     }
     return refuse(line, column, what);
@@ -137,7 +156,7 @@ class Handler {
 
   /// The lexer has just read the closing quote: back to the opening one.
   void place_string(int& line, int& column) {
-    std::size_t at = static_cast<std::size_t>(seen_ - text_.data()) - 1;
+    std::size_t at = static_cast<std::size_t>(seen_ - shown_) - 1;
     for (bool found = false; !found && at > 0;) {
       --at;
       std::size_t slashes = 0;
@@ -147,12 +166,23 @@ class Handler {
     place(at, line, column);
   }
 
+  /// As written: the library gives -0 as 0, and has seen less of a large one.
+  bool number() {
+    JsonValue v = scalar(JsonValue::Kind::kReal);
+    const std::size_t begin = line_start_ + static_cast<std::size_t>(v.column) - 1;
+    std::size_t end = begin;
+    while (end < text_.size() && in_number(text_[end])) ++end;
+    v.text = text_.substr(begin, end - begin);
+    const char* const last = v.text.data() + v.text.size();
+    const auto [at, status] = std::from_chars(v.text.data(), last, v.integer);
+    if (status == std::errc() && at == last) v.kind = JsonValue::Kind::kInteger;
+    return add(std::move(v));
+  }
+
   /// A number or a word. After a number the lexer has read one character more.
   JsonValue scalar(JsonValue::Kind kind) {
-    const auto part = [](char c) {
-      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == 'E' || c == '+' || c == '-' || c == '.';
-    };
-    std::size_t at = static_cast<std::size_t>(seen_ - text_.data());
+    const auto part = [](char c) { return in_number(c) || (c >= 'a' && c <= 'z'); };
+    std::size_t at = static_cast<std::size_t>(seen_ - shown_);
     while (at > 0 && !part(text_[at - 1])) --at;
     while (at > 0 && part(text_[at - 1])) --at;
     JsonValue v;
@@ -164,7 +194,7 @@ class Handler {
   bool open(JsonValue::Kind kind) {
     JsonValue v;
     v.kind = kind;
-    place(static_cast<std::size_t>(seen_ - text_.data()) - 1, v.line, v.column);
+    place(static_cast<std::size_t>(seen_ - shown_) - 1, v.line, v.column);
     if (open_.size() >= kMaxDepth) {
       return refuse(v.line, v.column, "nested deeper than " + std::to_string(kMaxDepth));
     }
@@ -190,6 +220,7 @@ class Handler {
   }
 
   std::string_view text_;
+  const char* shown_;
   const std::string& file_;
   const char* seen_;
   std::vector<JsonValue> open_;
@@ -231,10 +262,11 @@ Outcome<JsonValue> parse_json(std::string_view text, const std::string& file) {
         file,
         1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')),
         1, "a NUL character");
-  Handler handler(text, file);
-  const char* begin = text.data();
+  const std::string shown = with_small_numbers(text);
+  Handler handler(text, shown.data(), file);
+  const char* begin = shown.data();
   const bool done = nlohmann::json::sax_parse(Cursor(begin, handler.seen()),
-                                              Cursor(begin + text.size(), handler.seen()), &handler);
+                                              Cursor(begin + shown.size(), handler.seen()), &handler);
   if (handler.error) return *handler.error;
   if (!done) return fault(file, 1, 1, "no value");
   return std::move(handler.root);

@@ -19,7 +19,7 @@ struct JsonValue {
   int line = 0, column = 0;  ///< of its first character, 1-based
   bool boolean = false;
   std::int64_t integer = 0;
-  std::string text;  ///< kText; for kReal the number as written
+  std::string text;  ///< kText; for kInteger and kReal the number as written, of any size
   std::vector<JsonValue> items;
   std::vector<JsonMember> members;  ///< in the order of the file
 

@@ -6,6 +6,7 @@
 #include "linker/report/summary.h"
 #include "linker/version.h"
 #include "packager/base/sha256.h"
+#include "packager/base/strict_json.h"
 
 namespace pipelink {
 namespace {
@@ -141,9 +142,9 @@ std::string placement_text(const Checked& checked) {
 }
 
 Outcome<json> read_map(const std::string& text, const std::string& file) {
-  json map = json::parse(text, nullptr, false);
-  if (map.is_discarded()) return no_map(file, "it is not JSON");
-  if (!map.is_object() || !map.contains("schema") || map["schema"] != 1 || !map.contains("placement"))
+  Outcome<json> map = parse_json(text, file);
+  if (!map) return no_map(file, map.diagnostics.front().reason);
+  if (!map->is_object() || !map->contains("schema") || (*map)["schema"] != 1 || !map->contains("placement"))
     return no_map(file, "it has no placement of schema 1");
   return map;
 }

@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+#include "packager/base/words.h"
+
 namespace pipelink {
 namespace {
 
@@ -58,7 +60,8 @@ std::string_view explanation(std::string_view message) {
 /// arrays, and its objects with their keys in order take quadratic time on many keys.)
 class Watch : public nlohmann::json_sax<Json> {
  public:
-  std::string fault;  ///< what is wrong; empty: nothing
+  std::string fault;       ///< what is wrong; empty: nothing
+  bool too_large = false;  ///< it is JSON, with a number that no double holds
 
   explicit Watch(std::string_view text) : text_(text) {}
 
@@ -85,7 +88,15 @@ class Watch : public nlohmann::json_sax<Json> {
     if (keys.size() > kMaxKeys) fault = fmt::format("an object has more than {} keys", kMaxKeys);
     return fault.empty();
   }
-  bool parse_error(std::size_t byte, const std::string&, const nlohmann::detail::exception& error) override {
+  bool parse_error(std::size_t byte, const std::string& token,
+                   const nlohmann::detail::exception& error) override {
+    constexpr int kNumberOverflow = 406;  // as the library numbers its exceptions
+    if (error.id == kNumberOverflow) {
+      too_large = true;
+      fault = fmt::format("{}: {} is beyond all 64-bit floats", position(text_, byte - token.size() + 1),
+                          shortened(token));
+      return false;
+    }
     const bool syntax = std::string_view(error.what()).find("syntax error") != std::string_view::npos;
     fault = syntax ? fmt::format("{}: {}", position(text_, byte), explanation(error.what()))
                    : std::string(explanation(error.what()));
@@ -107,7 +118,10 @@ Outcome<Json> parse_json(std::string_view text, std::string_view name) {
   if (text.find('\0') != std::string_view::npos) return malformed(name, "it holds a NUL character");
   Watch watch(text);
   if (!Json::sax_parse(text.begin(), text.end(), &watch) || !watch.fault.empty())
-    return malformed(name, watch.fault);
+    return make_error("I-JSON",
+                      fmt::format("'{}' {}", name,
+                                  watch.too_large ? "has a number that is too large" : "is not valid JSON"),
+                      {}, watch.fault);
   return Json::parse(text.begin(), text.end(), nullptr, false);
 }
 

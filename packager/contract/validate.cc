@@ -34,12 +34,9 @@ constexpr std::size_t kMaxText = 256;                     // of a text fact
 constexpr std::string_view kTextHandle = "unsigned int";  // what the handle of a text fact returns
 constexpr std::int64_t kMinTensorColumns = 32, kMaxTensorColumns = 512;
 
-std::optional<double> real_of(const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || last != end || !std::isfinite(value)) return std::nullopt;
-  return value;
+bool finite_real(const std::string& text) {
+  const std::optional<double> value = real_of(text);
+  return value && std::isfinite(*value);
 }
 
 bool power_of_two(std::int64_t value) {
@@ -370,7 +367,7 @@ class Validator {
     if (fact.type == FactType::kText && fact.cpp_type != kTextHandle)
       value("cpp_type", fmt::format("'{}' is not {}, a number in the list of texts", shortened(fact.cpp_type),
                                     kTextHandle));
-    if (fact.type == FactType::kReal && !fact.text_value.empty() && !real_of(fact.text_value))
+    if (fact.type == FactType::kReal && !fact.text_value.empty() && !finite_real(fact.text_value))
       value("text_value", fmt::format("'{}' is no finite number", shortened(fact.text_value)));
     if (fact.type == FactType::kText) texts(fact, owner);
     if (fact.type != FactType::kText && !fact.texts.empty()) value("texts", "only a text fact has them");
@@ -415,11 +412,11 @@ class Validator {
     if (!owner) return value("settable", "only the owner can declare a fact settable");
     if (!fact.domain.empty()) value("domain", "a real has a range, .least and .most");
     for (const auto& [what, text] : {std::pair{"least", &fact.least}, {"most", &fact.most}})
-      if (!real_of(*text)) return value(what, fmt::format("'{}' is no finite number", shortened(*text)));
+      if (!finite_real(*text)) return value(what, fmt::format("'{}' is no finite number", shortened(*text)));
     if (*real_of(fact.least) > *real_of(fact.most))
       return value("least", fmt::format("{} is more than {}, the most", fact.least, fact.most));
     const std::optional<double> now = real_of(fact.text_value);
-    if (now && (*now < *real_of(fact.least) || *now > *real_of(fact.most)))
+    if (now && std::isfinite(*now) && (*now < *real_of(fact.least) || *now > *real_of(fact.most)))
       value("text_value", fmt::format("{} is not from {} to {}", fact.text_value, fact.least, fact.most));
   }
 

@@ -6,7 +6,7 @@ import cubin
 import fused
 import tensor_memory
 from control import control
-from support import ARCH, COMPONENTS, check, component_text, equal, find_tool, fresh, main, run
+from support import ARCH, COMPONENTS, check, component_text, equal, find_tool, fresh, main, run, write_composition
 
 
 def overlap(a, b):
@@ -109,6 +109,17 @@ def texts_reals_and_scratch(tools):
     check(capped.cubin != linked.cubin, "another real is the same code")
     row = next(row for row in capped.map["facts"] if row["fact"] == "owner.cap")
     equal([row[key] for key in ("value", "set", "least", "most")], ["30.25", True, "0.5", "1000"], "a real in the map")
+    file = write_composition(tools.work / "numbers" / "worded.json", "worded", [owner, reader], set={"owner.cap": "VALUE"})
+    text = file.read_text()
+    for value, what in (("1e400", "1e400"), ("-" + "7" * 311, "-7+" + re.escape("... (312 bytes)")), ("1e-400", "0"), ("-0", "-0"), ("1001", "1001")):
+        said = []
+        for written in (value, f'"{value}"'):  # as JSON has a number, and as CMake writes it
+            file.write_text(text.replace('"VALUE"', written))
+            said.append(tools.tool("check", file))
+        equal([done.status for done in said], [1, 1], f"a real of {value[:20]}")
+        equal(said[0].err, said[1].err, f"messages about {value[:20]}")
+        check(re.search(rf"^error\[L-FACT-DOMAIN\].*\n  composition: SET owner.cap=.* \(.*worded.json:\d+\)\n  owner: lets it be a number from 0.5 to 1000 "
+                        rf".*\n  = reason: {what} is no such number\n  = help: SET owner.cap=(0.5|1000)\n$", said[0].err), f"the message: {said[0].err}")
     summary = tools.must("inspect", capped.folder / f"worded.{ARCH}.map.json").out
     check("set here, from 0.5 to 1000" in summary, f"the summary: {summary}")
     text = tools.refused("worded", [owner, reader], "L-FACT-DOMAIN", set={"owner.cap": 1000.5})

@@ -112,13 +112,6 @@ TEST_CASE("text that is no JSON") {
         R"(error[I-JSON]: the composition file is not valid JSON
   composition: column 20: key `a.x` is there twice (fused.json:3)
 )");
-  for (const char* number : {"9223372036854775807", "9223372036854775808", "18446744073709551615",
-                             "18446744073709551616", "-9223372036854775809"}) {
-    const Outcome<CompositionFile> file =
-        parse_composition(with(fmt::format("\"set\": {{\"a.x\": {}}}", number)), "fused.json");
-    REQUIRE(file);
-    CHECK(file->set.at("a.x") == number);
-  }
   for (const char* number : {"9223372036854775808", "18446744073709551616"})
     CHECK(faults(with(fmt::format("\"options\": {{\"limit\": {}}}", number))) ==
           fmt::format(R"(error[I-COMPOSITION]: the composition file is malformed
@@ -129,6 +122,32 @@ TEST_CASE("text that is no JSON") {
         R"(error[I-JSON]: the composition file is not valid JSON
   composition: column 24: nested deeper than 16 (fused.json:3)
 )");
+}
+
+TEST_CASE("numbers of any size are kept as they are written") {
+  const std::string digits = "1" + std::string(310, '0');
+  for (const std::string& number :
+       {std::string("9223372036854775807"), std::string("9223372036854775808"), std::string("1e400"),
+        std::string("18446744073709551615"), std::string("18446744073709551616"), std::string("-0"),
+        std::string("-9223372036854775809"), std::string("-12.5E+0400"), std::string("1e-400"), digits,
+        "-" + digits + ".25"}) {
+    const Outcome<CompositionFile> file = parse_composition(
+        with(fmt::format("\"set\": {{\"a.x\": {0},\"a.t\": \"\\\"{0}\", \"a.y\":{0}}}", number)),
+        "fused.json");
+    REQUIRE(file);
+    CHECK(file->set.at("a.x") == number);
+    CHECK(file->set.at("a.t") == "\"" + number);
+    CHECK(file->set.at("a.y") == number);
+  }
+  const std::string found = faults(with("\"options\": {\"limit\": " + digits + ", \"guard_ms\": 1e400}"));
+  CHECK(found.find("`limit` is 1" + std::string(159, '0') + "... (311 bytes), which does not fit 64 bits") !=
+        std::string::npos);
+  CHECK(found.find("`guard_ms` must be an integer, not a real number (fused.json:3)") != std::string::npos);
+  // What is malformed stays so, where it is.
+  for (const char* wrong : {"1e400e5", "01e400", "1.e400", "1e400x", "--1e400", "1e+-400"})
+    CHECK(faults(with(fmt::format("\"set\": {{\"a.x\": {}}}", wrong))).starts_with("error[I-JSON]"));
+  CHECK(faults(with("\"set\": {\"a.x\": 1e400, \"a.y\": ?}")).find("composition: column 31: syntax error") !=
+        std::string::npos);
 }
 
 TEST_CASE("another schema") {

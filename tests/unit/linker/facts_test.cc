@@ -191,6 +191,47 @@ TEST_CASE("a real is set by an integer of any size, and rounded as every number"
   }
 }
 
+TEST_CASE("a real is judged as IEEE 754 rounds it") {
+  const Component owner = gemm().change([](Contract& c) {
+    Fact& cap = c.facts.emplace_back();
+    cap.name = "cap";
+    cap.type = contract::FactType::kReal;
+    cap.cpp_type = "double";
+    cap.settable = true;
+    cap.text_value = "1";
+    cap.least = "-1";
+    cap.most = "1e+21";
+    cap.where = {"gemm.cu", 9};
+  });
+  const Component narrow = Component(owner).change([](Contract& c) { c.facts.back().cpp_type = "float"; });
+  const Component above = Component(owner).change([](Contract& c) { c.facts.back().least = "1"; });
+  const auto set = [](const Component& component, const std::string& text) {
+    return compose({{component, ""}}, {{}, {{"gemm.cap", text}}});
+  };
+  CHECK(messages(set(owner, "1e400")) ==
+        R"(error[L-FACT-DOMAIN]: the value set for `gemm.cap` is outside its domain
+  composition: SET gemm.cap=1e400 (fused.json:9)
+  gemm: lets it be a number from -1 to 1e+21 (gemm.cu:9)
+  = reason: 1e400 is no such number
+  = help: SET gemm.cap=1e+21
+)");
+  CHECK(messages(set(owner, "-1e400")).find("  = help: SET gemm.cap=-1\n") != std::string::npos);
+  const std::string digits = "1" + std::string(310, '0');
+  CHECK(messages(set(owner, digits))
+            .find("reason: 1" + std::string(159, '0') + "... (311 bytes) is no such number") !=
+        std::string::npos);
+  CHECK(messages(set(narrow, "1e39")).starts_with("error[L-FACT-DOMAIN]"));
+
+  CHECK(picture(set(owner, "1e-400")) == picture(set(owner, "0")));
+  CHECK(picture(set(owner, "-0")) == picture(set(owner, "-1e-400")));
+  CHECK(picture(set(owner, "-0")) != picture(set(owner, "0")));
+  CHECK(picture(set(narrow, "-0")) != picture(set(narrow, "0")));
+  CHECK(messages(set(above, "1e-400")).find("reason: 0 is no such number") != std::string::npos);
+  for (const char* none : {"inf", "-inf", "nan", "1e", "", "1e400x", "0x1p3", " 1"})
+    CHECK(messages(set(owner, none))
+              .starts_with("error[L-FACT-TYPE]: the value set for `gemm.cap` is of another type"));
+}
+
 TEST_CASE("L-FACT-TYPE: a reader of another type, and a value that does not fit") {
   const Component real = reader().change([](Contract& c) {
     c.facts[0].type = contract::FactType::kBoolean;

@@ -204,7 +204,10 @@ TEST_CASE("strict JSON") {
   CHECK(render_text(parse_json("[1", "f.json").diagnostics)
             .starts_with("error[I-JSON]: 'f.json' is not valid JSON\n"));
   CHECK(!parse_json("\"\xff\"", "f.json"));
-  CHECK(!parse_json("1e999", "f.json"));
+  CHECK(render_text(parse_json("{\"a\": 1e308,\n \"b\": [-1e999]}", "f.json").diagnostics) ==
+        "error[I-JSON]: 'f.json' has a number that is too large\n"
+        "  = reason: line 2, column 8: -1e999 is beyond all 64-bit floats\n");
+  CHECK(reason("1" + std::string(310, '0')).ends_with("... (311 bytes) is beyond all 64-bit floats"));
 
   // Neither takes the time of its square.
   std::string list = "[0", keys = "{\"k\": 0";

@@ -147,7 +147,10 @@ TEST_CASE("a map of an earlier linker has a page too") {
 }
 
 TEST_CASE("what is no map is refused by the row") {
-  CHECK(reason("{") == "it is not JSON");
+  CHECK(reason("{").starts_with("line 1, column 2: syntax error"));
+  CHECK(reason("{\"schema\": 1,\n \"placement\": 1e400}") ==
+        "line 2, column 15: 1e400 is beyond all 64-bit floats");
+  CHECK(reason("{\"schema\": 1, \"schema\": 1}") == "the key 'schema' stands twice in one object");
   CHECK(reason("[]") == "it has no placement of schema 1");
   CHECK(reason(R"({"schema":"1","placement":{}})") == "it has no placement of schema 1");
   CHECK(reason(R"({"schema":1,"placement":{}})") == "name is missing");
