@@ -8,6 +8,8 @@ from support import HERE, Project, Skip, fresh, main, check, expect_match, run
 KERNEL = "a.cu"
 BASE = f"pipelink_add_component(a SOURCES {KERNEL})\npipelink_add_component(b SOURCES {KERNEL})\n"
 
+NEAR = "".join(f"pipelink_add_component({name} SOURCES {KERNEL})\n" for name in ("scale_rows", "sum_rows", "sum_columns"))
+
 LIMIT = "set(PIPELINK_ARCHITECTURES 120a)\n"
 WIDE = f"pipelink_add_component(w SOURCES {KERNEL} ARCHITECTURES 90a 120a)\n"
 
@@ -56,6 +58,12 @@ COMPONENT_CASES = [
 
 COMPOSITION_CASES = [
     ("pipelink_add_composition(k COMPONENTS a none)", r"composition\(k\): there is no component 'none'; those that come with PipeLink: .*; there are: a"),
+    *[(NEAR + f"pipelink_add_composition(k COMPONENTS a {word})", rf"there is no component '{re.escape(word)}'; is {meant} meant\?; there are: a, ")
+      for word, meant in [("scale_row", "'scale_rows'"), ("scalee_rows", "'scale_rows'"), ("scale_rovs", "'scale_rows'"), ("sacle_rows", "'scale_rows'"),
+                          ("Scale-Rows", "'scale_rows'"), ("K::scalerows", "'scale_rows'"), ("sum", "'sum_columns' or 'sum_rows'"),
+                          ("block_sum_rows", "'sum_rows'"), ("sum_row+", "'sum_rows'")]],
+    (NEAR + "pipelink_add_composition(k COMPONENTS a c)", r"there is no component 'c'; those that come with PipeLink"),
+    (NEAR + "pipelink_add_composition(k COMPONENTS a columns_sum)", r"there is no component 'columns_sum'; those that come with PipeLink"),
     ("add_library(t INTERFACE)\npipelink_add_composition(k COMPONENTS a t)", r"'t' is a target, but not a component"),
     ("pipelink_add_composition(k COMPONENTS a a)", r"'a' is listed twice; use INSTANCES a AS"),
     ("pipelink_add_composition(k)", r"COMPONENTS is missing"),
