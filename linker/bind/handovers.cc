@@ -4,6 +4,7 @@
 
 #include "linker/bind/compatible.h"
 #include "linker/bind/passes.h"
+#include "linker/bind/proposals.h"
 #include "linker/bind/words.h"
 
 namespace pipelink::binding {
@@ -140,13 +141,16 @@ class HandoverSettler {
                                  counted(partners.size(), "import"));
     d.facts.push_back(fact(port));
     std::vector<Proposal> proposals;
+    std::vector<Meant> meant;
     for (const PortRef other : partners) {
       const std::string fault = gives ? misfit(port, other) : misfit(other, port);
       d.facts.push_back(fact(other, fault.empty() ? "; fits" : "; does not fit: " + fault));
       if (fault.empty())
         proposals.push_back(gives ? bind_proposal(name(other), name(port))
                                   : bind_proposal(name(port), name(other)));
+      meant.push_back({other.instance, fault.empty()});
     }
+    for (Proposal& without : without_one(composition_, meant, true)) proposals.push_back(std::move(without));
     d.reason = counted(partners.size(), "import") + why;
     d.help = proposals.empty() ? "none of them fits: change one of them, and name it with BIND"
                                : "name the one that is meant with BIND";

@@ -3,6 +3,7 @@
 
 #include "linker/bind/compatible.h"
 #include "linker/bind/passes.h"
+#include "linker/bind/proposals.h"
 #include "linker/bind/words.h"
 
 namespace pipelink::binding {
@@ -161,12 +162,16 @@ class Settler {
                                             counted(candidates.size(), "export"));
     d.facts.push_back(fact(p, Direction::kImport));
     std::vector<Proposal> proposals;
+    std::vector<Meant> meant;
     for (const Candidate& c : candidates) {
       d.facts.push_back(
           fact(*c.port, Direction::kExport, c.misfit.empty() ? "; fits" : "; does not fit: " + c.misfit));
       if (c.misfit.empty()) proposals.push_back(bind_proposal(name(p), name(*c.port)));
+      meant.push_back({c.port->ref.instance, c.misfit.empty()});
       unsettled.insert(c.port->ref);
     }
+    for (Proposal& without : without_one(composition_, meant, exclusive))
+      proposals.push_back(std::move(without));
     d.reason = reason;
     d.help = proposals.empty() ? "none of them fits: change one of them, and name it with BIND"
                                : "name the one that is meant with BIND";

@@ -1,6 +1,7 @@
 #include "linker/bind/proposals.h"
 
 #include <algorithm>
+#include <set>
 
 #include "linker/bind/compatible.h"
 #include "linker/bind/words.h"
@@ -55,6 +56,23 @@ std::vector<Proposal> other_exports(const Composition& composition, const std::v
           several ? change_of_entry(line + " in place of " + bind_line(from, old), from, old, name(other))
                   : bind_proposal(from, name(other)));
     }
+  }
+  return out;
+}
+
+std::vector<Proposal> without_one(const Composition& composition, const std::vector<Meant>& meant,
+                                  bool busy_too) {
+  std::set<std::size_t> instances;
+  for (const Meant& m : meant)
+    if (busy_too || composition.contract(m.instance).roles.empty()) instances.insert(m.instance);
+  std::vector<Proposal> out;
+  for (const std::size_t i : instances) {
+    if (std::none_of(meant.begin(), meant.end(), [&](const Meant& m) { return m.fits && m.instance != i; }))
+      continue;
+    const std::string name = composition.instances[i].name;
+    out.push_back({"leave " + quoted(name) + " out", [=](Composition& c) {
+                     std::erase_if(c.instances, [&](const Instance& other) { return other.name == name; });
+                   }});
   }
   return out;
 }

@@ -167,6 +167,10 @@ int page(const Common& common, const std::string& file, const std::string& outpu
   Outcome<std::string> text = read_file(file);
   if (!text) return finish(common, text.diagnostics);
   Outcome<std::string> html = page_of_map(*text, file_name(file));
+  if (!html && file.ends_with(".plk"))
+    return finish(common,
+                  {usage("--html is for a link map, and " + file_name(file) + " is none",
+                         "of a package, inspect shows the contract: leave --html out, or use --json")});
   if (!html) return finish(common, html.diagnostics);
   const Outcome<bool> written = write_file_if_changed(output, *html);
   return finish(common, written.diagnostics);

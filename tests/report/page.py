@@ -253,7 +253,12 @@ def refused(tools):
     check("error[I-JSON]: bad.map.json is no link map" in done.err and "name is missing" in done.err, f"the message is not clear: {done.err}")
     check(not out.exists(), "a page was written all the same")
     done = tools.tool("inspect", tools.package("part", source=SMALL), "--html", out)
-    check(done.status == 2 and "error[I-JSON]" in done.err, f"a package has no page: {done}")
+    equal((done.status, done.err), (2, f"error[U-USAGE]: --html is for a link map, and part.{ARCH}.plk is none\n"
+                                       "  = help: of a package, inspect shows the contract: leave --html out, or use --json\n"), "a package has no page")
+    bad = folder / "map.txt"
+    bad.write_text("{")
+    done = tools.tool("inspect", bad, "--html", out)
+    check(done.status == 2 and "error[I-JSON]: map.txt is no link map" in done.err, f"a broken map of another name: {done}")
     good = small(tools)
     done = tools.tool("inspect", good.folder / f"small.{ARCH}.map.json", "--html", folder)
     check(done.status == 2 and "error[I-WRITE]" in done.err, f"a folder is no page: {done}")

@@ -79,8 +79,13 @@ TEST_CASE("L-AMBIGUOUS: two that fit") {
   other: exports callable `other` as `void(int, float (&)[4])`; fits (other.cu:1)
   swiglu: exports callable `apply` as `void(int, float (&)[4])`; fits (swiglu.cu:1)
   = reason: no export of another instance has this name, and 2 fit
-  = help: BIND gemm.epilogue=other.other or BIND gemm.epilogue=swiglu.apply
+  = help: BIND gemm.epilogue=other.other or BIND gemm.epilogue=swiglu.apply or leave `other` out or leave `swiglu` out
 )");
+  // Not what has roles.
+  const Component busy = Component(other).role("run", 4);
+  const std::string help =
+      "  = help: BIND gemm.epilogue=other.other or BIND gemm.epilogue=swiglu.apply or leave `swiglu` out\n";
+  CHECK(messages(compose({{gemm(), ""}, {swiglu("apply"), ""}, {busy, ""}})).find(help) != std::string::npos);
 }
 
 TEST_CASE("L-AMBIGUOUS: two namesakes, of which one fits") {
@@ -91,8 +96,12 @@ TEST_CASE("L-AMBIGUOUS: two namesakes, of which one fits") {
   other: exports callable `epilogue` as `void(int)`; does not fit: gemm has 2 parameters and other has 1 (other.cu:1)
   swiglu: exports callable `epilogue` as `void(int, float (&)[4])`; fits (swiglu.cu:1)
   = reason: 2 exports of other instances have this name
-  = help: BIND gemm.epilogue=swiglu.epilogue
+  = help: BIND gemm.epilogue=swiglu.epilogue or leave `other` out
 )");
+  // Not what the composition speaks of.
+  const Component set = Component(other).settable("x", 1, {1, 2});
+  CHECK(messages(compose({{gemm(), ""}, {swiglu(), ""}, {set, ""}}, {{}, {{"other.x", "2"}}}))
+            .find("help: BIND gemm.epilogue=swiglu.epilogue\n") != std::string::npos);
 }
 
 TEST_CASE("a namesake that does not fit is not passed over") {
@@ -155,7 +164,7 @@ TEST_CASE("rings: one owner, one other side") {
   g0: exports ring `operands` as consumer, stage_bytes 1024; fits (gemm.cu:2)
   g1: exports ring `operands` as consumer, stage_bytes 1024; fits (gemm.cu:2)
   = reason: 2 exports of other instances have this name
-  = help: name the one that is meant with BIND
+  = help: leave `g0` out or leave `g1` out
 )");
 }
 

@@ -131,7 +131,7 @@ TEST_CASE("L-AMBIGUOUS: two other sides, each of which would do") {
   a: imports callable `get` as `void(float (&)[4])`, which takes the tile `tile`; fits (a.cu:2)
   b: imports callable `get` as `void(float (&)[4])`, which takes the tile `tile`; fits (b.cu:2)
   = reason: 2 imports of other instances carry a tensor of this name
-  = help: name the one that is meant with BIND
+  = help: leave `a` out or leave `b` out
 )");
   CHECK(says(said({{giver("a", "x"), ""}, {giver("b", "y"), ""}, {taker(), ""}}),
              "the callable `take.get` could take its tile from 2 imports"));
