@@ -6,10 +6,13 @@
 // turns at the tensor cores: while one computes its softmax, the other multiplies. Within a warpgroup, the
 // scores of the next tile are multiplied before the softmax of this one's is used.
 //
+// An item's end is the next one's beginning: its last values are multiplied together with the next item's
+// first scores, and its output is handed over after the softmax of these.
+//
 // The ring `tiles` says what is in the others, in words of 32 bits. For each item, which is 128 queries of
 // one head: {first query, head | sequence << 16, tiles of keys, position of the first query among the keys};
 // then for each tile {first key, kind, keys, 0}. kind 0: the mask leaves the tile as it is. An item of kEnd
-// tiles ends the work. An item without tiles has no stage of the other rings.
+// tiles ends the work; any other has a stage of `queries`, also without tiles.
 #define PIPELINK_COMPONENT attention_core
 #include <pipelink/component.h>
 
@@ -22,23 +25,24 @@ PIPELINK_PARAMETERS(attention_core::Parameters, "attention_core.h", scale);
 /// Queries of an item, and keys of a tile.
 PIPELINK_FACT(tile, int, 128);
 PIPELINK_SETTABLE_FACT(head_dim, int, .value = 128, .domain = {64, 128});
-/// 1: both warpgroups are through with their tiles before either hands its output over, so that what is live
-/// in `attend` is free. 0: they are not, and an epilogue must share nothing.
+/// 1: both warpgroups have read the next item's queries before either hands its output over, so that what is
+/// live in `read` is free. 0: they have not, and an epilogue must share nothing.
 PIPELINK_SETTABLE_FACT(joined, int, .value = 1, .domain = {0, 1});
 /// Where a thread of a warpgroup has its scores when it calls `score` and `mask`.
 PIPELINK_TEXT(score_layout, "wgmma_accumulator(64,128)");
 
-PIPELINK_PHASE(attend, .after_previous = "give");
-PIPELINK_PHASE(give, .after = "attend");
+PIPELINK_PHASE(read, .after_previous = "give");
+PIPELINK_PHASE(give, .after = "read");
 
-/// A stage of Q, K or V is 128 rows, in halves of 64 columns in 128-byte swizzled rows.
-PIPELINK_RING(queries, .side = pipelink::kConsumer, .stages = {1, 2}, .stage_bytes = "tile * head_dim * 2",
-              .full_arrivals = 1, .transaction_bytes = "tile * head_dim * 2", .empty_arrivals = 8, .tier = 1);
+/// A stage of Q, K or V is 128 rows, in halves of 64 columns in 128-byte swizzled rows. That of Q is kept
+/// from its reading to the end of the item before, for which the epilogue may use its bytes; so there is one.
+PIPELINK_RING(queries, .side = pipelink::kConsumer, .stages = {1, 1}, .stage_bytes = "tile * head_dim * 2",
+              .full_arrivals = 1, .transaction_bytes = "tile * head_dim * 2", .empty_arrivals = 8,
+              .live = "read");
 PIPELINK_RING(keys, .side = pipelink::kConsumer, .stages = {2, 4}, .stage_bytes = "tile * head_dim * 2",
               .full_arrivals = 1, .transaction_bytes = "tile * head_dim * 2", .empty_arrivals = 2);
 PIPELINK_RING(values, .side = pipelink::kConsumer, .stages = {2, 4}, .stage_bytes = "tile * head_dim * 2",
-              .full_arrivals = 1, .transaction_bytes = "tile * head_dim * 2", .empty_arrivals = 2,
-              .live = "attend");
+              .full_arrivals = 1, .transaction_bytes = "tile * head_dim * 2", .empty_arrivals = 2);
 PIPELINK_RING(tiles, .side = pipelink::kConsumer, .stages = {4, 8}, .stage_bytes = 16, .align = 16,
               .full_arrivals = 1, .empty_arrivals = 8, .tier = 2);
 PIPELINK_NAMED_BARRIER(turn0, .threads = 256);
@@ -60,13 +64,17 @@ PIPELINK_IMPORT_IN(epilogue, "give", void, pipelink::Self self, float (&o)[32], 
 PIPELINK_EXPORT_TENSOR(o, .element = "f32", .tile = {64, 64}, .layout = "wgmma_accumulator(64,64)",
                        .via = "epilogue", .parameter = 0);
 
-PIPELINK_STEPS(compute, .loop =
-                            "wait tiles; release tiles; wait queries; release queries; wait keys; wait "
-                            "tiles; release tiles; release keys; call score; call mask; (wait keys; wait "
-                            "values; wait tiles; release tiles; release keys; call score; call mask; release "
-                            "values)*; wait values; release values; sync all; call epilogue");
+PIPELINK_STEPS(compute,
+               .once =
+                   "wait tiles; release tiles; wait queries; release queries; wait keys; wait tiles; release "
+                   "tiles; release keys; call score; call mask",
+               .loop =
+                   "(wait keys; wait tiles; release tiles; wait values; release keys; call score; call "
+                   "mask; release values)*; wait tiles; release tiles; wait queries; wait keys; wait tiles; "
+                   "release tiles; wait values; release keys; call score; call mask; release values; sync "
+                   "all; call epilogue; release queries");
 
-constexpr unsigned kEnd = ~0u;
+constexpr int kEnd = -1;
 constexpr float kSlack = 8;          // the base of a row's exponentials may be 2^-8 of the largest
 constexpr float kNoBase = -0x1p99f;  // of a row without keys so far
 constexpr float kLog2e = 1.4426950408889634f;
@@ -178,6 +186,22 @@ static __device__ __forceinline__ std::uint32_t pack(float low, float high) {
 struct Softmax {
   float base[2], sum[2], correction[2];
 
+  __device__ __forceinline__ void begin() {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      base[h] = kNoBase;
+      sum[h] = 0;
+    }
+  }
+  /// What the epilogue gets.
+  __device__ __forceinline__ void end(float (&bases)[2], float (&sums)[2]) const {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      bases[h] = base[h] == kNoBase ? -INFINITY : base[h] * (1 / kLog2e);
+      sums[h] = sum[h] + __shfl_xor_sync(~0u, sum[h], 1);
+      sums[h] += __shfl_xor_sync(~0u, sums[h], 2);
+    }
+  }
   /// Whether the base is too small for these scores, in any row of the warp; so it is if it is below -kSlack.
   ///
   /// Bits of floats above 0 are ordered as they are, those below 0 are negative integers, and the processor
@@ -273,8 +297,10 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
   float s[64], o[kDim / 64][32];
   std::uint32_t q[kDim / 4], p[32];
   Softmax softmax;
-  const auto load_queries = [&] {
+  // The stage stays the warpgroup's until release_queries.
+  const auto take_queries = [&](unsigned count) {
     queries.wait(self, at_query);
+    if (count == 0) return;
     // Lane l addresses row l%8 of matrix l/8; the matrices are {rows +0, +8} × {columns +0, +8}.
     const unsigned lane = thread % 32, row = thread / 32 * 16 + lane % 16;
 #pragma unroll
@@ -286,8 +312,10 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
                    : "r"(from)
                    : "memory");
     }
+  };
+  const auto release_queries = [&] {
     __syncwarp();
-    if (lane == 0) queries.release(self, at_query);
+    if (thread % 32 == 0) queries.release(self, at_query);
     at_query.advance(queries.stages(self));
   };
   const auto start_scores = [&] {
@@ -326,24 +354,85 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
     for (int i = 0; i < 32; ++i) p[i] = pack(s[2 * i], s[2 * i + 1]);
   };
 
-  if (warpgroup == 1) turn0.arrive(self);
-  for (;;) {
-    const int4 item = take_tile();
-    const unsigned count = static_cast<unsigned>(item.z);
-    if (count == kEnd) break;
+  const auto give = [&](int4 item, float(&base)[2], float(&sum)[2]) {
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      softmax.base[h] = kNoBase;
-      softmax.sum[h] = 0;
-    }
+    for (int half = 0; half < kDim / 64; ++half)
+      epilogue(self, o[half], base, sum, item.x + warpgroup * 64, item.y & 0xffff,
+               static_cast<unsigned>(item.y) >> 16, 64 * half, warpgroup);
+  };
+  const auto settle_output = [&] {
+    wgmma_wait<0>();
+#pragma unroll
+    for (auto& half : o) settle(half);
+    release_values();
+  };
+  const auto clear_output = [&] {
 #pragma unroll
     for (int i = 0; i < kDim / 2; ++i) o[i / 32][i % 32] = 0;
-    if (count != 0) {
-      load_queries();
+  };
+  // Multiplies the next tile's scores and the values of the tile before, whose weights are in p, and makes
+  // the tile's weights of its scores. `item` is the tile's; if it begins with this tile, `before` is ended.
+  const auto attend = [&](auto first, int4 item, int4 before) {
+    constexpr bool kFirst = decltype(first)::value;
+    keys.wait(self, at_key);
+    my_turn();
+    wgmma_fence();
+    start_scores();
+    const int4 which = take_tile();  // while it is multiplied
+    values.wait(self, at_value);
+    wgmma_fence();
+    start_output();
+    your_turn();
+    float base[2], sum[2];
+    if constexpr (kFirst) {
+      if (joined(self) != 0 && warpgroup == 1) all.arrive(self);
+      softmax.end(base, sum);
+      softmax.begin();
+    }
+    wgmma_wait<1>();
+    settle(s);
+    release_keys();
+    change_scores(item, which);
+    bool rebased = true;
+    if constexpr (!kFirst) rebased = softmax.too_small_for(s, scale_log2);
+    if (rebased) softmax.rebase(s, scale_log2);
+    softmax.exponentials(s, scale_log2);
+    // Never; but the compiler does not know, and so it does not begin to wait before the sums are there.
+    if (softmax.sum[0] + softmax.sum[1] < 0) __trap();
+    settle_output();
+    if constexpr (kFirst) {
+      pack_scores();
+      // The other warpgroup comes after this one's turn: then this one has read its queries.
+      if (joined(self) != 0 && warpgroup == 0) all.sync(self);
+      give(before, base, sum);
+      release_queries();
+      clear_output();
+    } else {
+      if (rebased) {
+#pragma unroll
+        for (auto& half : o) softmax.correct(half);
+      }
+      pack_scores();
+    }
+  };
+
+  if (warpgroup == 1) turn0.arrive(self);
+  int4 item = take_tile();
+  if (item.z != kEnd) {
+    take_queries(item.z);
+    release_queries();
+  }
+  while (item.z != kEnd) {  // nothing is being multiplied here
+    int4 next;
+    softmax.begin();
+    clear_output();
+    if (item.z == 0) {
+      next = take_tile();
+    } else {
       keys.wait(self, at_key);
       wgmma_fence();
       start_scores();
-      int4 which = take_tile();  // while it is multiplied
+      const int4 which = take_tile();
       wgmma_wait<0>();
       settle(s);
       release_keys();
@@ -351,55 +440,28 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
       softmax.rebase(s, scale_log2);
       softmax.exponentials(s, scale_log2);
       pack_scores();
-      for (unsigned left = count - 1; left != 0; --left) {
-        keys.wait(self, at_key);
-        my_turn();
-        wgmma_fence();
-        start_scores();
-        which = take_tile();
-        values.wait(self, at_value);
-        wgmma_fence();
-        start_output();
-        your_turn();
-        wgmma_wait<1>();
-        settle(s);
-        release_keys();
-        change_scores(item, which);
-        const bool rebased = softmax.too_small_for(s, scale_log2);
-        if (rebased) softmax.rebase(s, scale_log2);
-        softmax.exponentials(s, scale_log2);
-        // Never; but the compiler does not know, and so it does not begin to wait before the sums are there.
-        if (softmax.sum[0] + softmax.sum[1] < 0) __trap();
-        wgmma_wait<0>();
-#pragma unroll
-        for (auto& half : o) settle(half);
-        release_values();
-        if (rebased) {
-#pragma unroll
-          for (auto& half : o) softmax.correct(half);
-        }
-        pack_scores();
+      for (;;) {
+        for (int left = item.z - 1; left != 0; --left) attend(std::false_type{}, item, item);
+        next = take_tile();
+        if (next.z == 0 || next.z == kEnd) break;
+        take_queries(next.z);
+        attend(std::true_type{}, next, item);
+        item = next;
       }
       values.wait(self, at_value);
+      my_turn();
       wgmma_fence();
       start_output();
-      wgmma_wait<0>();
-#pragma unroll
-      for (auto& half : o) settle(half);
-      release_values();
+      your_turn();
+      settle_output();
     }
-
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      softmax.base[h] = softmax.base[h] == kNoBase ? -INFINITY : softmax.base[h] * (1 / kLog2e);
-      softmax.sum[h] += __shfl_xor_sync(~0u, softmax.sum[h], 1);
-      softmax.sum[h] += __shfl_xor_sync(~0u, softmax.sum[h], 2);
-    }
+    if (next.z != kEnd) take_queries(next.z);
+    float base[2], sum[2];
+    softmax.end(base, sum);
     if (joined(self) != 0) all.sync(self);
-#pragma unroll
-    for (int half = 0; half < kDim / 64; ++half)
-      epilogue(self, o[half], softmax.base, softmax.sum, item.x + warpgroup * 64, item.y & 0xffff,
-               static_cast<unsigned>(item.y) >> 16, 64 * half, warpgroup);
+    give(item, base, sum);
+    if (next.z != kEnd) release_queries();
+    item = next;
   }
   if (warpgroup == 0) turn0.sync(self);  // for the arrival that was left
 }

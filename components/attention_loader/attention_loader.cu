@@ -1,8 +1,7 @@
 // Fills the rings of attention_core from Q, K and V that lie in memory by fixed distances, a bulk tensor copy
 // for each tile. Rows past the end are read as zeros.
 //
-// Which items a block has and which tiles an item has, the callables `item_at` and `tile_at` say. Before the
-// first values of an item are loaded, `values_free` waits until nobody else uses the bytes of the ring.
+// Which items a block has and which tiles an item has, the callables `item_at` and `tile_at` say.
 #define PIPELINK_COMPONENT attention_loader
 #include <pipelink/component.h>
 
@@ -33,14 +32,11 @@ PIPELINK_IMPORT(item_at, unsigned, pipelink::Self self, unsigned step, unsigned&
 /// The first key of the item's `i`-th tile, a multiple of `tile`, and its kind.
 PIPELINK_IMPORT(tile_at, unsigned, pipelink::Self self, unsigned row, unsigned head, unsigned sequence,
                 int position, unsigned keys, unsigned i, unsigned& kind);
-/// Waits until the values of the block's `step`-th item may be loaded. Called for each item.
-PIPELINK_IMPORT(values_free, void, pipelink::Self self, unsigned step);
 
-PIPELINK_STEPS(
-    load, .loop =
-              "acquire tiles; arrive tiles; acquire tiles; arrive tiles; acquire queries; arrive queries; "
-              "acquire keys; arrive keys; call values_free; (acquire tiles; arrive tiles; acquire keys; "
-              "arrive keys; acquire values; arrive values)*; acquire values; arrive values");
+PIPELINK_STEPS(load, .loop =
+                         "acquire tiles; arrive tiles; acquire tiles; arrive tiles; acquire keys; arrive "
+                         "keys; acquire queries; arrive queries; (acquire tiles; arrive tiles; acquire keys; "
+                         "arrive keys; acquire values; arrive values)*; acquire values; arrive values");
 
 static __device__ __forceinline__ void load_rows(std::uint32_t to, const pipelink::TensorMap& map,
                                                  std::uint32_t full, unsigned row, unsigned head,
@@ -78,26 +74,24 @@ PIPELINK_ROLE(load, .warps = 4, .registers = {24, 24})(pipelink::Self self) {
     tell(row, head | sequence << 16, count, static_cast<unsigned>(position));
     if (count == ~0u) return;
     const unsigned kv_head = head / p.group;
-    if (count == 0) values_free(self, step);
     unsigned before = 0;  // first key of the tile whose values are yet to be loaded
-    for (unsigned i = 0; i <= count && count != 0; ++i) {
+    for (unsigned i = 0; i <= count; ++i) {
       unsigned key = 0;
       if (i < count) {
         unsigned kind = 0;
         key = tile_at(self, row, head, sequence, position, length, i, kind);
         tell(key, kind, length, 0);
-        if (i == 0) {
-          queries.acquire(self, at_query);
-          pipelink::mbarrier::arrive_expect(queries.full(self, at_query), bytes);
-          load_rows(queries.address(self, at_query), p.q, queries.full(self, at_query), row, head, sequence);
-          at_query.advance(queries.stages(self));
-        }
         keys.acquire(self, at_key);
         pipelink::mbarrier::arrive_expect(keys.full(self, at_key), bytes);
         load_rows(keys.address(self, at_key), p.k, keys.full(self, at_key), key, kv_head, sequence);
         at_key.advance(keys.stages(self));
       }
-      if (i == 1) values_free(self, step);
+      if (i == 0) {
+        queries.acquire(self, at_query);
+        pipelink::mbarrier::arrive_expect(queries.full(self, at_query), bytes);
+        load_rows(queries.address(self, at_query), p.q, queries.full(self, at_query), row, head, sequence);
+        at_query.advance(queries.stages(self));
+      }
       if (i > 0) {
         values.acquire(self, at_value);
         pipelink::mbarrier::arrive_expect(values.full(self, at_value), bytes);

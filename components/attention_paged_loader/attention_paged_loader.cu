@@ -33,13 +33,11 @@ PIPELINK_IMPORT(item_at, unsigned, pipelink::Self self, unsigned step, unsigned&
                 unsigned& sequence, int& position, unsigned& keys);
 PIPELINK_IMPORT(tile_at, unsigned, pipelink::Self self, unsigned row, unsigned head, unsigned sequence,
                 int position, unsigned keys, unsigned i, unsigned& kind);
-PIPELINK_IMPORT(values_free, void, pipelink::Self self, unsigned step);
 
-PIPELINK_STEPS(
-    load, .loop =
-              "acquire tiles; arrive tiles; acquire tiles; arrive tiles; acquire queries; arrive queries; "
-              "acquire keys; arrive keys; call values_free; (acquire tiles; arrive tiles; acquire keys; "
-              "arrive keys; acquire values; arrive values)*; acquire values; arrive values");
+PIPELINK_STEPS(load, .loop =
+                         "acquire tiles; arrive tiles; acquire tiles; arrive tiles; acquire keys; arrive "
+                         "keys; acquire queries; arrive queries; (acquire tiles; arrive tiles; acquire keys; "
+                         "arrive keys; acquire values; arrive values)*; acquire values; arrive values");
 
 static __device__ __forceinline__ void load_box(std::uint32_t to, const pipelink::TensorMap& map,
                                                 std::uint32_t full, unsigned row, unsigned half,
@@ -78,9 +76,8 @@ PIPELINK_ROLE(load, .warps = 4, .registers = {40, 40})(pipelink::Self self) {
     if (count == ~0u) return;
     const unsigned kv_head = head / p.group;
     const unsigned* table = p.table + static_cast<std::size_t>(sequence) * p.table_stride;
-    if (count == 0) values_free(self, step);
     unsigned before = 0;  // this lane's page of the tile whose values are yet to be loaded
-    for (unsigned i = 0; i <= count && count != 0; ++i) {
+    for (unsigned i = 0; i <= count; ++i) {
       unsigned from = 0;
       if (i < count) {
         unsigned kind = 0;
@@ -88,16 +85,6 @@ PIPELINK_ROLE(load, .warps = 4, .registers = {40, 40})(pipelink::Self self) {
         // Past the last page with keys, that page once more: the mask drops it.
         from = __ldg(table + min(key / page(self) + min(own, pages - 1), (length - 1) / page(self)));
         tell(key, kind, length, 0);
-        if (i == 0) {
-          if (warp == 0 && lane == 0) {
-            queries.acquire(self, at_query);
-            pipelink::mbarrier::arrive_expect(queries.full(self, at_query), bytes);
-            for (unsigned h = 0; h < halves; ++h)
-              load_box(queries.address(self, at_query) + h * tile(self) * 128, p.q,
-                       queries.full(self, at_query), row, h, head, sequence);
-          }
-          at_query.advance(queries.stages(self));
-        }
         keys.acquire(self, at_key);
         if (warp == 0 && lane == 0) pipelink::mbarrier::arrive_expect(keys.full(self, at_key), bytes);
         __syncwarp();
@@ -106,7 +93,16 @@ PIPELINK_ROLE(load, .warps = 4, .registers = {40, 40})(pipelink::Self self) {
                    from);
         at_key.advance(keys.stages(self));
       }
-      if (i == 1) values_free(self, step);
+      if (i == 0) {
+        if (warp == 0 && lane == 0) {
+          queries.acquire(self, at_query);
+          pipelink::mbarrier::arrive_expect(queries.full(self, at_query), bytes);
+          for (unsigned h = 0; h < halves; ++h)
+            load_box(queries.address(self, at_query) + h * tile(self) * 128, p.q,
+                     queries.full(self, at_query), row, h, head, sequence);
+        }
+        at_query.advance(queries.stages(self));
+      }
       if (i > 0) {
         values.acquire(self, at_value);
         if (warp == 0 && lane == 0) pipelink::mbarrier::arrive_expect(values.full(self, at_value), bytes);

@@ -1,7 +1,7 @@
 // Normalises the output of attention and stores it as bfloat16, through shared memory and bulk tensor stores.
 //
 // The staging is live only while an item is handed over, so it gets bytes of a ring that attention does not
-// use then. `values_free` is what the ring's producer calls before it fills those bytes again.
+// use then.
 #define PIPELINK_COMPONENT attention_store
 #include <pipelink/component.h>
 
@@ -21,14 +21,12 @@ PIPELINK_REQUIRE(shares, "joined == 1");
 
 PIPELINK_PHASE(store);
 PIPELINK_BUFFER(stage, .bytes = "tile * head_dim * 2", .align = 1024, .live = "store");
-PIPELINK_MBARRIERS(stored, .count = 1, .arrivals = 2, .first_parity = 1);
 PIPELINK_NAMED_BARRIER(warpgroup0, .threads = 128);
 PIPELINK_NAMED_BARRIER(warpgroup1, .threads = 128);
 PIPELINK_IMPORT_TENSOR(o, .element = "f32", .tile = {64, 64}, .layout = "wgmma_accumulator(64,64)",
                        .via = "epilogue", .parameter = 0);
 
-PIPELINK_STEPS(epilogue, .once = "sync warpgroup0; sync warpgroup1; arrive stored");
-PIPELINK_STEPS(values_free, .once = "wait stored");
+PIPELINK_STEPS(epilogue, .once = "sync warpgroup0; sync warpgroup1");
 
 constexpr unsigned kHalfBytes = 64 * 128;  // 64 rows of 64 columns
 
@@ -79,12 +77,6 @@ PIPELINK_EXPORT_IN(epilogue, "store", void, pipelink::Self self, float (&o)[32],
       "cp.async.bulk.wait_group.read 0;" ::"r"(own),
       "l"(&parameters(self).out), "r"(0), "r"(row), "r"(head), "r"(sequence)
       : "memory");
-  stored.arrive(self);
-}
-
-/// Waits until the store of the item before the block's `step`-th has read the stage.
-PIPELINK_EXPORT(values_free, void, pipelink::Self self, unsigned step) {
-  stored.wait(self, 0, (step + 1) % 2);
 }
 
 }  // namespace attention_store

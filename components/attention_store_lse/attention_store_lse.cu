@@ -13,7 +13,6 @@ PIPELINK_PARAMETERS(attention_store_lse::Parameters, "attention_store_lse.h", ou
 PIPELINK_IMPORT_TENSOR(o, .element = "f32", .tile = {64, 64}, .layout = "wgmma_accumulator(64,64)",
                        .via = "epilogue", .parameter = 0);
 PIPELINK_STEPS(epilogue);
-PIPELINK_STEPS(values_free);
 
 /// Register 4j + 2h + c of lane l in warp w of a warpgroup is row 16w + l/4 + 8h, column 8j + 2(l%4) + c.
 PIPELINK_EXPORT(epilogue, void, pipelink::Self self, float (&o)[32], float (&base)[2], float (&sum)[2],
@@ -43,8 +42,5 @@ PIPELINK_EXPORT(epilogue, void, pipelink::Self self, float (&o)[32], float (&bas
         base[h] + logarithm * 0.6931471805599453f;
   }
 }
-
-/// Nothing shares the values' bytes.
-PIPELINK_EXPORT(values_free, void, pipelink::Self, unsigned) {}
 
 }  // namespace attention_store_lse

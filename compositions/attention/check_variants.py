@@ -28,12 +28,12 @@ def main():
         routes = {r["route"] for r in link_map["routes"]}
         check(routes == {"registers"}, f"{name}: the output goes by {routes}")
         claims = {c["claim"]: c for c in link_map["placement"]["shared"]}
-        values = claims["attention_core.values"]
+        queries = claims["attention_core.queries"]
         if "attention_store.stage" in claims:
             stage = claims["attention_store.stage"]
-            check(values["offset"] <= stage["offset"] and
-                  stage["offset"] + stage["bytes"] <= values["offset"] + values["bytes"],
-                  f"{name}: the stage of the output is not within the values' ring")
+            check(queries["offset"] <= stage["offset"] and
+                  stage["offset"] + stage["bytes"] <= queries["offset"] + queries["bytes"],
+                  f"{name}: the stage of the output is not within the queries' ring")
         print(f"ok: {name}")
     check(len(cores) == 1, f"there are {len(cores)} packages of attention_core")
 
