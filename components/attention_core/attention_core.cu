@@ -75,7 +75,8 @@ PIPELINK_STEPS(compute,
                    "all; call epilogue; release queries");
 
 constexpr int kEnd = -1;
-constexpr float kSlack = 8;          // the base of a row's exponentials may be 2^-8 of the largest
+constexpr float kMost = 0x1p24f;  // of the sum of a thread's exponentials in a row of a tile
+constexpr int kEarly = 8;  // sixteenths of a tile whose exponentials are made while values are multiplied
 constexpr float kNoBase = -0x1p99f;  // of a row without keys so far
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr std::uint32_t kHalfBytes = tile * 128;  // 64 columns of a stage
@@ -177,7 +178,8 @@ static __device__ __forceinline__ float exp2(float x) {
 }
 static __device__ __forceinline__ std::uint32_t pack(float low, float high) {
   std::uint32_t packed;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  // Volatile, so that it stays after a wait for the product that reads the register before.
+  asm volatile("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
   return packed;
 }
 
@@ -202,21 +204,10 @@ struct Softmax {
       sums[h] += __shfl_xor_sync(~0u, sums[h], 2);
     }
   }
-  /// Whether the base is too small for these scores, in any row of the warp; so it is if it is below -kSlack.
-  ///
-  /// Bits of floats above 0 are ordered as they are, those below 0 are negative integers, and the processor
-  /// has a maximum of three for integers only.
-  __device__ __forceinline__ bool too_small_for(const float (&s)[64], float scale_log2) const {
-    bool small = false;
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      int top = 0;
-#pragma unroll
-      for (int j = 0; j < 16; ++j)
-        top = __vimax3_s32(top, __float_as_int(s[4 * j + 2 * h]), __float_as_int(s[4 * j + 2 * h + 1]));
-      small |= !(__int_as_float(top) * scale_log2 <= base[h] + kSlack);
-    }
-    return __any_sync(~0u, small);
+  /// Whether the base is too small for scores with these sums of exponentials, in any row of the warp; so it
+  /// is if there is none yet.
+  static __device__ __forceinline__ bool too_small_for(const float (&part)[2][2]) {
+    return __any_sync(~0u, !(part[0][0] + part[0][1] <= kMost && part[1][0] + part[1][1] <= kMost));
   }
   /// Makes the base that of these scores too.
   __device__ __forceinline__ void rebase(const float (&s)[64], float scale_log2) {
@@ -232,23 +223,30 @@ struct Softmax {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const float own = fmaxf(top[h] * scale_log2, kNoBase);
-      const float next = own - base[h] <= kSlack ? base[h] : own;
+      const float next = fmaxf(base[h], own);
       correction[h] = exp2(base[h] - next);
       sum[h] *= correction[h];
       base[h] = next;
     }
   }
-  /// Scores to exp2(score · scale − base), and their sums to those of the thread.
-  __device__ __forceinline__ void exponentials(float (&s)[64], float scale_log2) {
-    float part[2][2] = {};
+  /// exp2(score · scale − base) of scores 4 · kBegin to 4 · kEnd, in pairs; `part` has their sums added.
+  template <int kBegin, int kEnd>
+  __device__ __forceinline__ void exponentials(const float (&s)[64], float scale_log2, std::uint32_t* p,
+                                               float (&part)[2][2]) const {
 #pragma unroll
-    for (int j = 0; j < 16; ++j)
+    for (int j = kBegin; j < kEnd; ++j)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        float& value = s[4 * j + i];
-        value = exp2(__fmaf_rn(value, scale_log2, -base[i / 2]));
-        part[i / 2][i % 2] += value;
+      for (int h = 0; h < 2; ++h) {
+        float value[2];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          value[i] = exp2(__fmaf_rn(s[4 * j + 2 * h + i], scale_log2, -base[h]));
+          part[h][i] += value[i];
+        }
+        p[2 * (j - kBegin) + h] = pack(value[0], value[1]);
       }
+  }
+  __device__ __forceinline__ void add(const float (&part)[2][2]) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) sum[h] += part[h][0] + part[h][1];
   }
@@ -349,11 +347,13 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
     score(self, s, query, which.x, static_cast<unsigned>(item.y) & 0xffff, scale);
     if (which.y != 0) mask(self, s, query, which.x, which.z, static_cast<unsigned>(which.y));
   };
-  const auto pack_scores = [&] {
-#pragma unroll
-    for (int i = 0; i < 32; ++i) p[i] = pack(s[2 * i], s[2 * i + 1]);
+  // The weights of a tile's scores, with a base that is large enough.
+  const auto weigh = [&] {
+    float part[2][2] = {};
+    softmax.rebase(s, scale_log2);
+    softmax.exponentials<0, 16>(s, scale_log2, p, part);
+    softmax.add(part);
   };
-
   const auto give = [&](int4 item, float(&base)[2], float(&sum)[2]) {
 #pragma unroll
     for (int half = 0; half < kDim / 64; ++half)
@@ -393,26 +393,34 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
     settle(s);
     release_keys();
     change_scores(item, which);
-    bool rebased = true;
-    if constexpr (!kFirst) rebased = softmax.too_small_for(s, scale_log2);
-    if (rebased) softmax.rebase(s, scale_log2);
-    softmax.exponentials(s, scale_log2);
+    if constexpr (kFirst) softmax.rebase(s, scale_log2);
+    // The base is most often large enough, so the exponentials do not wait for a look at the scores: their
+    // sums tell it, and the scores are still there. p is read until the values are multiplied, which takes
+    // half of the time.
+    std::uint32_t early[2 * kEarly];
+    float part[2][2] = {};
+    softmax.exponentials<0, kEarly>(s, scale_log2, early, part);
     // Never; but the compiler does not know, and so it does not begin to wait before the sums are there.
-    if (softmax.sum[0] + softmax.sum[1] < 0) __trap();
+    if (part[0][0] + part[0][1] + part[1][0] + part[1][1] < 0) __trap();
     settle_output();
+#pragma unroll
+    for (int i = 0; i < 2 * kEarly; ++i) asm volatile("mov.b32 %0, %1;" : "=r"(p[i]) : "r"(early[i]));
+    softmax.exponentials<kEarly, 16>(s, scale_log2, p + 2 * kEarly, part);
     if constexpr (kFirst) {
-      pack_scores();
+      softmax.add(part);
       // The other warpgroup comes after this one's turn: then this one has read its queries.
       if (joined(self) != 0 && warpgroup == 0) all.sync(self);
       give(before, base, sum);
       release_queries();
       clear_output();
     } else {
-      if (rebased) {
+      if (Softmax::too_small_for(part)) {
+        weigh();
 #pragma unroll
         for (auto& half : o) softmax.correct(half);
+      } else {
+        softmax.add(part);
       }
-      pack_scores();
     }
   };
 
@@ -437,9 +445,7 @@ static __device__ __forceinline__ void run(pipelink::Self self, unsigned thread)
       settle(s);
       release_keys();
       change_scores(item, which);
-      softmax.rebase(s, scale_log2);
-      softmax.exponentials(s, scale_log2);
-      pack_scores();
+      weigh();
       for (;;) {
         for (int left = item.z - 1; left != 0; --left) attend(std::false_type{}, item, item);
         next = take_tile();

@@ -1,7 +1,7 @@
 // Normalises the output of attention and stores it as bfloat16, through shared memory and bulk tensor stores.
 //
-// The staging is live only while an item is handed over, so it gets bytes of a ring that attention does not
-// use then.
+// The staging is live only while an item is handed over and has been read on return, so it gets bytes of a
+// ring that attention does not use then.
 #define PIPELINK_COMPONENT attention_store
 #include <pipelink/component.h>
 
