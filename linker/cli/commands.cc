@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -31,16 +33,6 @@
 
 namespace pipelink::cli {
 namespace {
-
-/// Text of packages and maps may hold anything; a terminal obeys control characters. Ends the process with 2
-/// if standard output takes no more: what reads it must not take half a result for a whole one.
-void print(std::string text) {
-  for (char& c : text)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
-  std::fputs("error[I-WRITE]: cannot write the standard output\n", stderr);
-  std::exit(2);
-}
 
 Diagnostic usage(std::string title, std::string help) {
   Diagnostic d;
@@ -105,6 +97,15 @@ Diagnostics write_outputs(const std::string& directory, const std::vector<std::s
 }
 
 }  // namespace
+
+void print(std::string text) {
+  for (char& c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  const std::string why = std::strerror(errno);
+  std::fputs(("error[I-WRITE]: cannot write the standard output\n  = reason: " + why + "\n").c_str(), stderr);
+  std::exit(2);
+}
 
 int finish(const Common& common, const Diagnostics& diagnostics) {
   if (!diagnostics.empty() || common.format != Format::kText) {

@@ -19,6 +19,11 @@ struct Common {
   Format format = Format::kText;  ///< of diagnostics
 };
 
+/// On standard output. Text of packages and maps may hold anything; a terminal obeys control characters. Ends
+/// the process with 2 if standard output takes no more: what reads it must not take half a result for a whole
+/// one.
+void print(std::string text);
+
 /// Diagnostics go to standard error, in the format asked for; the exit status follows from them.
 int finish(const Common& common, const Diagnostics& diagnostics);
 

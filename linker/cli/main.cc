@@ -1,7 +1,10 @@
 // Reads the command line (definition.h) and does what it says (commands.h).
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cctype>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,9 +52,25 @@ Diagnostic not_valid(const CLI::App& app, const CLI::ParseError& error, const ch
   return make_error("U-USAGE", what, {}, {}, "`" + command + " --help` says what it takes");
 }
 
+/// A standard stream that the caller has closed stays so for who uses it, but its number is taken: else the
+/// next file or pipe that is opened gets it, and what is printed goes there.
+void take_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/// --help, --version
+int show(const CLI::App& app, const CLI::ParseError& asked) {
+  std::ostringstream text;
+  const int status = app.exit(asked, text, text);
+  pipelink::cli::print(text.str());
+  return status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  take_closed_streams();
   // A file that may not grow is an error of its write, which then takes back what it has written.
   signal(SIGXFSZ, SIG_IGN);
   CLI::App app("", "pipelink");
@@ -61,7 +80,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    if (e.get_exit_code() == 0) return show(app, e);
     parse_format(stated_format(argc, argv), common.format);
     return pipelink::cli::finish(common, {not_valid(app, e, argc > 1 ? argv[1] : nullptr)});
   }

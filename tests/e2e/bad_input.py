@@ -323,6 +323,22 @@ def not_replaced(tools):
     equal(full.status, 2, f"a standard output that takes nothing: {full}")
 
 
+def closed_streams(tools):
+    """What a caller has closed is not needed, and no file takes its number: a link is the same; what cannot be printed is an error."""
+    bench = Bench(tools, "closed_streams")
+    whole = fresh(bench.folder / "whole")
+    equal(tools.link(bench.file, whole).status, 0, "the link")
+    for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+        folder = fresh(bench.folder / "closed")
+        done = run(["sh", "-c", f"'{tools.pipelink}' link '{bench.file}' -o '{folder}' --quiet {closed}"])
+        equal((done.status, done.err), (0, ""), f"a link with {closed}")
+        equal(listing(folder), listing(whole), f"what a link with {closed} makes")
+    for words in ("--help", "--version", "check --help", f"check '{bench.file}'", "explain --list"):
+        for redirection, why in ((">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")):
+            done = run(["sh", "-c", f"'{tools.pipelink}' {words} {redirection}"])
+            check(done.status == 2 and "error[I-WRITE]" in done.err and why in done.err, f"{words} {redirection}: {done}")
+
+
 def hostile_contracts(tools):
     """What a package says goes into generated code, and its size into memory: both have bounds."""
     source = "PIPELINK_USE_FACT_OR(size, int, 4);\nPIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) { if (size(self) > 8) __trap(); }"
@@ -387,4 +403,4 @@ def too_little_memory(tools):
 
 if __name__ == "__main__":
     sys.exit(main({f.__name__: f for f in (empty_and_truncated, flipped_bits, true_manifest, huge, not_a_file, compositions, outputs,
-                                           not_replaced, hostile_contracts, usage, too_little_memory)}, __doc__))
+                                           not_replaced, closed_streams, hostile_contracts, usage, too_little_memory)}, __doc__))
