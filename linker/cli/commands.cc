@@ -116,6 +116,8 @@ int finish(const Common& common, const Diagnostics& diagnostics) {
 }
 
 int pack(const Common& common, const PackOptions& options) {
+  if (const Diagnostics wrong = overwritten(files_of_pack(options)); !wrong.empty())
+    return finish(common, wrong);
   return finish(common, pipelink::pack(options).diagnostics);
 }
 
@@ -130,6 +132,9 @@ int answer(const Common& common, const Checked& checked, const Why& asked, Diagn
 }
 
 int link(const Common& common, const LinkArguments& arguments) {
+  // A composition file that cannot be read is for the link to say.
+  if (const Outcome<CommandFiles> files = files_of_link(arguments); files && !overwritten(*files).empty())
+    return finish(common, overwritten(*files));
   Timings timings;
   Outcome<Linked> linked = link_composition(
       arguments.composition, {arguments.seconds, std::uint64_t{arguments.memory_mib} << 20}, timings);
@@ -173,6 +178,7 @@ int page(const Common& common, const std::string& file, const std::string& outpu
                   {usage("--html is for a link map, and " + file_name(file) + " is none",
                          "of a package, inspect shows the contract: leave --html out, or use --json")});
   if (!html) return finish(common, html.diagnostics);
+  if (const Diagnostics wrong = overwritten({{file}, {output}}); !wrong.empty()) return finish(common, wrong);
   const Outcome<bool> written = write_file_if_changed(output, *html);
   return finish(common, written.diagnostics);
 }
@@ -292,6 +298,9 @@ int place(const Common& common, const std::string& file, bool json, std::uint64_
 int host(const Common& common, const std::vector<std::string>& launches, const std::string& output) {
   const Outcome<HostHeaderInput> input = read_launches(launches);
   if (!input) return finish(common, input.diagnostics);
+  if (const Outcome<CommandFiles> files = files_of_host(launches, output);
+      files && !overwritten(*files).empty())
+    return finish(common, overwritten(*files));
   const Outcome<std::string> header = host_header(*input), source = host_source(*input);
   if (!header) return finish(common, header.diagnostics);
   if (!source) return finish(common, source.diagnostics);
@@ -302,6 +311,10 @@ int repro(const Common& common, const std::string& composition, const std::strin
   const Outcome<Repro> made = reproduction(composition);
   if (!made) return finish(common, made.diagnostics);
   const std::string path = output.empty() ? made->name : output;
+  if (Outcome<CommandFiles> files = files_of_check(composition)) {
+    files->outputs = {path};
+    if (const Diagnostics wrong = overwritten(*files); !wrong.empty()) return finish(common, wrong);
+  }
   const Outcome<bool> written = write_file_if_changed(path, made->bytes);
   if (written) print(path + "\n");
   return finish(common, written.diagnostics);

@@ -1,5 +1,6 @@
 #include "linker/cli/files.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -15,6 +16,13 @@ CommandFiles files_of(const std::string& path, const CompositionFile& file, bool
   CommandFiles files{{path}, {}, vendor};
   for (const ComponentUse& use : file.components) files.inputs.push_back(package_path(path, use.package));
   return files;
+}
+
+/// Under whatever names: also through links.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code none;
+  return std::filesystem::weakly_canonical(a, none) == std::filesystem::weakly_canonical(b, none) ||
+         std::filesystem::equivalent(a, b, none);
 }
 
 }  // namespace
@@ -74,6 +82,21 @@ Outcome<CommandFiles> files_of_host(const std::vector<std::string>& launches, co
   for (const std::string& name : host_outputs(input->composition))
     files.outputs.push_back(output + "/" + name);
   return files;
+}
+
+Diagnostics overwritten(const CommandFiles& files) {
+  Diagnostics wrong;
+  const auto compare = [&](const std::string& output, const std::string& other, const char* what) {
+    if (same_file(output, other))
+      wrong.push_back(make_error("U-USAGE",
+                                 "the output '" + output + "' is also " + what + " '" + other + "'", {},
+                                 "writing it would destroy the other", "give it another name or folder"));
+  };
+  for (auto output = files.outputs.begin(); output != files.outputs.end(); ++output) {
+    for (const std::string& input : files.inputs) compare(*output, input, "the input");
+    for (auto other = files.outputs.begin(); other != output; ++other) compare(*output, *other, "the output");
+  }
+  return wrong;
 }
 
 Outcome<std::string> files_json(const CommandFiles& files) {

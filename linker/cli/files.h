@@ -32,6 +32,9 @@ Outcome<CommandFiles> files_of_check(const std::string& composition);
 /// The launch descriptions are read.
 Outcome<CommandFiles> files_of_host(const std::vector<std::string>& launches, const std::string& output);
 
+/// U-USAGE for an output that is one of the inputs, or another output.
+Diagnostics overwritten(const CommandFiles& files);
+
 /// {"inputs":[…],"outputs":[…],"toolchain":[…]}, each sorted, once; `toolchain` is the tool with the
 /// libraries that it loads. I-FILE for a name that is no UTF-8; T-TOOLKIT, T-CHILD.
 Outcome<std::string> files_json(const CommandFiles& files);

@@ -323,6 +323,33 @@ def not_replaced(tools):
     equal(full.status, 2, f"a standard output that takes nothing: {full}")
 
 
+def not_overwritten(tools):
+    """No output replaces an input of the command, or another of its outputs."""
+    bench = Bench(tools, "not_overwritten")
+    whole = fresh(bench.folder / "whole")
+    equal(tools.link(bench.file, whole).status, 0, "the link")
+    package = next(iter(bench.packages.values()))
+    linked, launch = whole / f"{fused.NAME}.{ARCH}.map.json", whole / f"{fused.NAME}.{ARCH}.launch"
+    (bench.folder / "one.cu").write_text(component_text("one", "PIPELINK_ROLE(run, .warps = 4)(pipelink::Self self) {}"))
+    code = bench.folder / "one.fatbin"
+    tools.compile(bench.folder / "one.cu", code)
+    (bench.folder / "link.json").symlink_to(bench.file)
+    renamed = bench.folder / linked.name  # a composition called as the map of its link
+    shutil.copy(bench.file, renamed)
+    header = fresh(bench.folder / "pipelink") / f"{fused.NAME}.h"
+    shutil.copy(launch, header)
+    kept = listing(bench.folder)
+    for words in (["pack", "--name", "one", "--version", "1", "--arch", ARCH, "-o", code, code],
+                  ["link", bench.file, "-o", bench.folder, "--timings", bench.folder / "link.json"],
+                  ["link", bench.file, "-o", bench.out, "--timings", bench.out / f"{fused.NAME}.{ARCH}.cubin"],
+                  ["link", renamed, "-o", bench.folder], ["inspect", linked, "--html", linked],
+                  ["repro", bench.file, "-o", bench.file], ["repro", bench.file, "-o", package],
+                  ["host", header, "-o", bench.folder]):
+        done = tools.tool(*words)
+        check(done.status == 2 and "error[U-USAGE]: the output '" in done.err and done.out == "", f"{done}")
+        equal(listing(bench.folder), kept, f"the files after {' '.join(map(str, words))}")
+
+
 def closed_streams(tools):
     """What a caller has closed is not needed, and no file takes its number: a link is the same; what cannot be printed is an error."""
     bench = Bench(tools, "closed_streams")
@@ -403,4 +430,5 @@ def too_little_memory(tools):
 
 if __name__ == "__main__":
     sys.exit(main({f.__name__: f for f in (empty_and_truncated, flipped_bits, true_manifest, huge, not_a_file, compositions, outputs,
-                                           not_replaced, closed_streams, hostile_contracts, usage, too_little_memory)}, __doc__))
+                                           not_replaced, not_overwritten, closed_streams,
+                                           hostile_contracts, usage, too_little_memory)}, __doc__))
