@@ -246,8 +246,9 @@ def load(path, *, device=None, composition=None, files=None):
     """
     path = os.fspath(path)
     name = composition or os.path.basename(path).split(".")[0].removeprefix("lib")
+    number = -1 if device is None else _device_number(device)
     library = _Library(path if os.sep in path else os.path.join(os.curdir, path))
-    handle, number = ctypes.c_void_p(), -1 if device is None else int(device)
+    handle = ctypes.c_void_p()
     if files is None:
         function = library.symbol(f"pipelink_{name}_load")
         function.restype, function.argtypes = ctypes.c_int, [ctypes.c_int, _OUT]
@@ -260,9 +261,21 @@ def load(path, *, device=None, composition=None, files=None):
     return Kernel(library, handle)
 
 
+def _device_number(device):
+    """What C takes: another number would be cut to it."""
+    if isinstance(device, bool) or not hasattr(device, "__index__"):
+        raise TypeError(f"device is {device!r}; the number of a GPU was expected")
+    if not 0 <= operator.index(device) < 1 << 31:
+        raise ValueError(f"device is {device!r}; the number of a GPU was expected")
+    return operator.index(device)
+
+
 def _providers(library, launch):
-    with open(launch, encoding="utf-8") as file:
-        symbols = sorted({line.split("=", 1)[1].split()[0] for line in file if line.startswith("provider=")})
+    try:
+        with open(launch, encoding="utf-8") as file:
+            symbols = sorted({line.split("=", 1)[1].split()[0] for line in file if line.startswith("provider=")})
+    except (UnicodeDecodeError, IndexError):
+        raise ValueError(f"{launch} is no launch description: link wrote it as NAME.ARCH.launch") from None
     return (_Provider * len(symbols))(
         *(_Provider(s.encode(), ctypes.cast(library.symbol(s), ctypes.c_void_p)) for s in symbols))
 
@@ -336,6 +349,6 @@ class Session:
                 raise TypeError("launch needs a stream: PyTorch, whose current stream is the default, is not imported")
             stream = torch.cuda.current_stream(self.kernel.device)
         handle = getattr(stream, "cuda_stream", stream)
-        if not isinstance(handle, int):
+        if not isinstance(handle, int) or isinstance(handle, bool) or not 0 <= handle < 1 << 64:
             raise TypeError(f"{stream!r} is neither a stream of PyTorch nor a handle")
         self._library.check(self._library.launch(self._handle, handle))

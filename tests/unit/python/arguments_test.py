@@ -1,7 +1,9 @@
 """What pipelink.py refuses, and the bytes that it makes. Tensors are producers of DLPack capsules, as PyTorch's are."""
 import _ctypes  # a shared library that is there
 import ctypes
+import os
 import struct
+import tempfile
 import unittest
 
 import pipelink
@@ -144,6 +146,30 @@ class Files(unittest.TestCase):
     def test_other_library(self):
         with self.assertRaisesRegex(ValueError, r"has no function pipelink_\w+: build it with the CMake target"):
             pipelink.load(_ctypes.__file__, composition="c")
+
+    def test_device(self):
+        for device, error in ((0.5, TypeError), ("0", TypeError), (True, TypeError), (-1, ValueError), (1 << 32, ValueError)):
+            with self.assertRaises(error) as caught:
+                pipelink.load(_ctypes.__file__, device=device, composition="c")
+            self.assertEqual(str(caught.exception), f"device is {device!r}; the number of a GPU was expected")
+
+    def test_no_launch_description(self):
+        with tempfile.TemporaryDirectory() as folder:
+            launch = os.path.join(folder, "k.launch")
+            for data in (b"\x7fELF\xbe\xff", b"pipelink-launch/1\nprovider=\n"):
+                with open(launch, "wb") as file:
+                    file.write(data)
+                with self.assertRaises(ValueError) as caught:
+                    pipelink._providers(None, launch)
+                self.assertEqual(str(caught.exception), f"{launch} is no launch description: link wrote it as NAME.ARCH.launch")
+
+
+class Streams(unittest.TestCase):
+    def test_handles(self):
+        session = pipelink.Session.__new__(pipelink.Session)
+        for stream in (True, -1, 1 << 64, 1.0, "0"):
+            with self.assertRaisesRegex(TypeError, "is neither a stream of PyTorch nor a handle$"):
+                session.launch(stream)
 
 
 if __name__ == "__main__":
