@@ -82,6 +82,6 @@ void check_threads(const Context& context, Findings& findings);       ///< L-THR
 /// The greatest depth of every ring that can be computed, by owner.
 RingStages deepest(const Context& context);
 void check_protocols(const Context& context, const RingStages& stages,
-                     Findings& findings);  ///< L-DEADLOCK, L-RATE, L-COUNT
+                     Findings& findings);  ///< L-DEADLOCK, L-RATE, L-COUNT, L-OVERRUN
 
 }  // namespace pipelink::checking

@@ -20,7 +20,7 @@ struct UncheckedProtocol {
 };
 
 struct ProtocolFault {
-  Diagnostic diagnostic;       ///< L-DEADLOCK, L-RATE, L-COUNT
+  Diagnostic diagnostic;       ///< L-DEADLOCK, L-RATE, L-COUNT, L-OVERRUN
   std::vector<PortRef> rings;  ///< owners of the rings whose depth has a part in it
   std::string barrier;         ///< the named barrier at which too few threads arrive; else empty
 };

@@ -197,6 +197,7 @@ class Collector {
     for (const Step& step : loop) follow(instance, steps, step, to.loop);
     std::vector<Operation> late;
     for (const Step& step : after) follow(instance, steps, step, late);
+    out_.partial = out_.partial || !late.empty();
     for (const Operation& o : late)
       unchecked(out_.places[o.place].protocol,
                 role_ + " uses it after a part that it repeats any number of times");
@@ -222,6 +223,7 @@ class Collector {
     }
     const contract::Evaluation stated = contract::evaluate(step.count, scopes_[instance]);
     if (!stated || *stated < 0 || *stated > kMaxRepeats) {  // check_amounts tells
+      out_.partial = true;
       for (const Operation& o : once)
         unchecked(out_.places[o.place].protocol, "a count in the steps of " + role_ + " is not known");
       return;
@@ -231,6 +233,7 @@ class Collector {
     left_ -= std::min(left_, work);
     if (left_ == 0) return;
     if (step.sometimes) {
+      out_.partial = true;
       for (const Operation& o : once)
         unchecked(out_.places[o.place].protocol, role_ + " uses it in some iterations only");
       return;
@@ -328,6 +331,7 @@ class Collector {
     const Contract& c = contract(b.exporter.instance);
     const Steps* s = steps_of(c, c.callables[b.exporter.index].name);
     if (s == nullptr) return;
+    out_.partial = true;
     std::vector<Operation> operations;
     role_ = dotted(composition_, b.exporter.instance, s->name);
     const std::set<PortRef> known = spliced_;

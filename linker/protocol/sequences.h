@@ -54,6 +54,7 @@ struct Sequences {
   std::vector<StepText> texts;
   std::vector<Sequence> roles;
   bool repeats = false;  ///< some role has a part with `*` that is not its loop
+  bool partial = false;  ///< steps are left out, since nobody knows when or how often they are done
 };
 
 /// Operations of all protocols, also of unchecked ones. A step with `*` is done `repeats` times.
@@ -85,7 +86,8 @@ struct Rounds {
 /// The fewest iterations of each role in which all waits and arrivals balance.
 Rounds rounds_of(const Composition& composition, Sequences& sequences);
 
-/// L-DEADLOCK for each group of roles that wait for each other.
+/// L-DEADLOCK for each group of roles that wait for each other; if there is none, L-OVERRUN for each place at
+/// which an arrival may come before an earlier wait is done.
 std::vector<ProtocolFault> cycles_of(const Composition& composition, Sequences& sequences,
                                      const std::vector<std::int64_t>& iterations);
 

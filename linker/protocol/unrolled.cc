@@ -33,15 +33,16 @@ class Unrolled {
       if (!s.loop.empty() && rounds > kMaxSteps / s.loop.size()) return give_up();
       if (!reach(r, s.once.size() + rounds * s.loop.size())) return give_up();
     }
-    for (std::size_t n = 0; n < done_.size(); ++n)
-      if (!needs(n)) return give_up();
+    const std::size_t round = done_.size();
+    for (needed_ = 0; needed_ < done_.size(); ++needed_)
+      if (!needs(needed_)) return give_up();
     std::vector<ProtocolFault> faults;
     std::set<std::string> told;
     for (const std::vector<std::size_t>& cycle : binding::shortest_cycles(done_.size(), edges_)) {
       ProtocolFault fault = describe(cycle);
       if (told.insert(fault.diagnostic.title).second) faults.push_back(std::move(fault));
     }
-    return faults;
+    return faults.empty() ? overruns(round) : faults;
   }
 
  private:
@@ -115,7 +116,107 @@ class Unrolled {
     return s.once.size() + number / u.loop.size() * s.loop.size() + u.loop[number % u.loop.size()];
   }
 
+  // ---- arrivals that may come too early
+
+  /// A barrier tells phases apart only as odd and even: the arrival that completes the phase after the one
+  /// that a wait is for must come after that wait.
+  struct Early {
+    std::size_t wait = 0;
+    std::vector<std::size_t> arrivals;  ///< of all who arrive; one that comes after the wait is enough
+  };
+
+  /// Of the waits of a round, its first `round` steps. Where a wait is not checked, it may be what keeps an
+  /// arrival back, so then nothing is said.
+  std::vector<ProtocolFault> overruns(std::size_t round) {
+    std::vector<Early> early;
+    if (sequences_.partial) return {};
+    for (const Sequence& s : sequences_.roles)
+      for (const auto* list : {&s.once, &s.loop})
+        for (const Operation& o : *list)
+          if (o.wait && !checked(o)) return {};
+    for (std::size_t n = 0; n < round; ++n) {
+      if (!operation(done_[n]).wait) continue;
+      std::optional<Early> found = next_phase(n);
+      if (found) early.push_back(std::move(*found));
+    }
+    for (; needed_ < done_.size(); ++needed_)
+      if (!needs(needed_)) return {};
+    const binding::Order order = binding::dependency_order(done_.size(), edges_);
+    if (!order.cycles.empty()) return {};
+    const std::vector<std::vector<std::size_t>> before = before_all(order.sequence);
+    std::vector<ProtocolFault> faults;
+    std::set<std::size_t> told;
+    for (const Early& e : early) {
+      const Done wait = done_[e.wait];
+      const bool kept = std::any_of(e.arrivals.begin(), e.arrivals.end(),
+                                    [&](std::size_t a) { return before[a][wait.role] > wait.at; });
+      if (!kept && told.insert(operation(wait).place).second)
+        faults.push_back(describe_early(wait, done_[e.arrivals.front()]));
+    }
+    return faults;
+  }
+
+  std::optional<Early> next_phase(std::size_t n) {
+    const Done wait = done_[n];
+    const Place& place = sequences_.places[operation(wait).place];
+    const Protocol& protocol = sequences_.protocols[place.protocol];
+    if (protocol.kind == Kind::kCounter || protocol.kind == Kind::kNamedBarrier) return std::nullopt;
+    const std::int64_t next = number(wait) - place.credits + std::max<std::int64_t>(protocol.amount, 1);
+    if (next < 0) return std::nullopt;
+    Early early{n, {}};
+    std::int64_t threads = 0;
+    for (const Use& a : uses_[operation(wait).place].arrivers) {
+      threads += sequences_.roles[a.role].threads;
+      const std::optional<std::size_t> at = position(a, static_cast<std::size_t>(next));
+      if (!at || *at >= kMaxSteps || !reach(a.role, *at + 1)) return std::nullopt;
+      early.arrivals.push_back(nodes_[a.role][*at]);
+    }
+    if (early.arrivals.empty() || place.arrivals > threads) return std::nullopt;  // other blocks arrive, too
+    return early;
+  }
+
+  /// For each step, how many steps of each role are done before it, with itself.
+  std::vector<std::vector<std::size_t>> before_all(const std::vector<std::size_t>& order) const {
+    std::vector<std::vector<std::size_t>> before(done_.size());
+    for (const std::size_t n : order) {
+      std::vector<std::size_t>& here = before[n];
+      here.assign(sequences_.roles.size(), 0);
+      for (auto edge = edges_.lower_bound({n, 0}); edge != edges_.end() && edge->first == n; ++edge)
+        for (std::size_t r = 0; r < here.size(); ++r) here[r] = std::max(here[r], before[edge->second][r]);
+      here[done_[n].role] = done_[n].at + 1;
+    }
+    return before;
+  }
+
   // ---- words
+
+  ProtocolFault describe_early(Done wait, Done arrival) const {
+    const std::size_t at = operation(wait).place;
+    const Place& place = sequences_.places[at];
+    const Protocol& protocol = sequences_.protocols[place.protocol];
+    const std::string &waiter = sequences_.roles[wait.role].name,
+                      &arriver = sequences_.roles[arrival.role].name;
+    ProtocolFault fault;
+    Diagnostic& d = fault.diagnostic;
+    d.clause = "L-OVERRUN";
+    d.title = quoted(arriver) + " may run ahead of " + quoted(waiter) + " at " + barrier_text(sequences_, at);
+    for (const Done& step : {arrival, wait}) {
+      const StepText& text = sequences_.texts[operation(step).text];
+      d.facts.push_back({composition_.instances[text.instance].name,
+                         words(step) + (operation(step).wait ? " waits" : " arrives"), text.where});
+    }
+    const std::string& owner = composition_.instances[protocol.owner.instance].name;
+    d.facts.push_back({owner, "declares " + quoted(protocol.name.substr(owner.size() + 1)), protocol.where});
+    d.reason = "nothing makes the " + numbered(arrival) + " come after the " + numbered(wait) + "; with " +
+               std::to_string(std::max<std::int64_t>(protocol.amount, 1)) +
+               (protocol.amount > 1 ? " barriers, used in turn, that wait then misses its phase"
+                                    : " barrier that wait then misses its phase");
+    d.help = protocol.kind == Kind::kRing
+                 ? "acquire each stage before arriving there, and release it only after the wait for it"
+                 : "let " + arriver + ", before it arrives again, wait for what " + waiter +
+                       " does after its wait";
+    return fault;
+  }
 
   struct Hop {
     Done wait, arrival;  ///< of another role, or of a later step
@@ -190,6 +291,7 @@ class Unrolled {
   std::vector<PlaceUses> uses_;
   std::vector<std::vector<std::size_t>> nodes_;  ///< by role and position
   std::vector<Done> done_;
+  std::size_t needed_ = 0;  ///< the steps before it have their edges
   binding::Edges edges_;
 };
 

@@ -120,9 +120,9 @@ TEST_CASE("L-COUNT: more arrivals than the roles have threads") {
           c.mbarriers[0].arrivals = {0, "n"};
         })
         .fact("n", number(arrivals))
-        .steps("left", "arrive a")
-        .steps("right", "arrive a")
-        .steps("third", "wait a");
+        .steps("left", "", "arrive a")
+        .steps("right", "", "arrive a")
+        .steps("third", "", "wait a");
   };
   CHECK(messages(compose({{pair(96), ""}})).empty());
   CHECK(messages(compose({{pair(1), ""}})).empty());
@@ -190,6 +190,43 @@ TEST_CASE("what is free at first passes the first waits") {
 TEST_CASE("L-DEADLOCK: a role that waits for its own later arrival") {
   const Component one = Component("one").role("run", 1).mbarriers("m").steps("run", "wait m; arrive m");
   CHECK(judged({{one, ""}}, 0) == "L-DEADLOCK: `one.run` waits for itself at `one.m`; | one.m |");
+}
+
+TEST_CASE("L-OVERRUN: a producer that does not acquire, a consumer that releases before it waits") {
+  const std::string ahead =
+      "L-OVERRUN: `loader.load` may run ahead of `gemm.mma` at the full barriers of `gemm.operands`; ";
+  CHECK(judged(gemm("wait operands; release operands"), loader("arrive operands"), 4) == ahead + kFine);
+  CHECK(
+      judged(gemm("release operands; wait operands"), loader("acquire operands; arrive operands"), 4) ==
+      ahead +
+          "L-OVERRUN: `gemm.mma` may run ahead of `loader.load` at the empty barriers of `gemm.operands`; " +
+          kFine);
+  // One stage is always held back, or what comes before a loop gives no more than there is.
+  CHECK(judged(gemm("wait operands; release operands", "wait operands"),
+               loader("acquire operands; arrive operands"), 2) == kFine);
+  CHECK(judged(gemm("", "wait operands x 3"), loader("", "arrive operands x 3"), 3) == kFine);
+  CHECK(judged(gemm("", "wait operands x 3"), loader("", "arrive operands x 3"), 2) == ahead + kFine);
+}
+
+TEST_CASE("L-OVERRUN: mbarriers tell two phases apart, and an answer keeps the other side back") {
+  const auto pair = [](const std::string& left, const std::string& right, std::int64_t count = 1) {
+    return Component("pair")
+        .role("left", 1)
+        .role("right", 1)
+        .mbarriers("m", count)
+        .mbarriers("back", 1)
+        .steps("left", left)
+        .steps("right", right);
+  };
+  const std::string ahead = "L-OVERRUN: `pair.left` may run ahead of `pair.right` at `pair.m`; ",
+                    fine = "| pair.back pair.m |";
+  CHECK(judged({{pair("arrive m", "wait m"), ""}}, 0) == ahead + fine);
+  CHECK(judged({{pair("arrive m; wait back", "wait m; arrive back"), ""}}, 0) == fine);
+  CHECK(judged({{pair("arrive m; wait back", "arrive back; wait m"), ""}}, 0).find("L-OVERRUN") == 0);
+  CHECK(judged({{pair("arrive m x 2; wait back", "wait m x 2; arrive back"), ""}}, 0) == ahead + fine);
+  CHECK(judged({{pair("arrive m x 2; wait back", "wait m x 2; arrive back", 2), ""}}, 0) == fine);
+  // What keeps it back may be what is not checked.
+  CHECK(judged({{pair("arrive m; wait back ?", "wait m; arrive back ?"), ""}}, 0).find("|") == 0);
 }
 
 TEST_CASE("L-DEADLOCK: a wait before the loop that needs the other role's loop") {
@@ -405,8 +442,8 @@ TEST_CASE("two instances of one package have protocols of their own") {
                              .role("left", 1)
                              .role("right", 1)
                              .mbarriers("a")
-                             .steps("left", "arrive a")
-                             .steps("right", "wait a");
+                             .steps("left", "", "arrive a")
+                             .steps("right", "", "wait a");
   CHECK(judged({{pair, "p"}, {pair, "q"}}, 0) == "| p.a q.a |");
 }
 
