@@ -31,6 +31,11 @@ function(_pipelink_check_arguments context known)
   endif()
   foreach(keyword IN LISTS known)
     foreach(word IN LISTS arg_${keyword})
+      # Values go into files that are generated, and options to CMake's own commands; all others are needed at once.
+      if(word MATCHES "\\$<" AND NOT keyword MATCHES "^(SET|LINK_LIBRARIES|COMPILE_OPTIONS|FILES)$")
+        message(FATAL_ERROR "${context}: '${word}' (after ${keyword}): generator expressions are not evaluated here; use "
+                            "if() around the call")
+      endif()
       if(word MATCHES "^[A-Z][A-Z_]+$" AND NOT word MATCHES "^(AS|TRUE|FALSE)$" AND NOT TARGET "${word}"
          AND NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${word}")
         message(FATAL_ERROR "${context}: unknown keyword '${word}' (after ${keyword}); the keywords are ${known_text}")
@@ -39,10 +44,19 @@ function(_pipelink_check_arguments context known)
   endforeach()
 endfunction()
 
+# As the linker has it (packager/base).
+function(_pipelink_is_name result name)
+  set(${result} FALSE PARENT_SCOPE)
+  if(name MATCHES "^[a-z][a-z0-9_]*$" AND NOT name MATCHES "__|_$")
+    set(${result} TRUE PARENT_SCOPE)
+  endif()
+endfunction()
+
 function(_pipelink_check_name context name)
-  if(NOT name MATCHES "^[a-z][a-z0-9_]*$" OR name MATCHES "__")
+  _pipelink_is_name(is_name "${name}")
+  if(NOT is_name)
     message(FATAL_ERROR "${context}: '${name}' is not a PipeLink name; names are lower-case letters, digits and single "
-                        "underscores, and begin with a letter")
+                        "underscores, begin with a letter and do not end in an underscore")
   endif()
   if(TARGET "${name}")
     message(FATAL_ERROR "${context}: a target of this name exists already")

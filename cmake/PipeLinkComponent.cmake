@@ -45,6 +45,7 @@ PipeLinkComponent
 
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkChecks.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkQualifiers.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/PipeLinkTileLang.cmake")
 
 cmake_policy(PUSH)
@@ -83,6 +84,12 @@ function(pipelink_add_component name)
     list(APPEND arg_LINK_LIBRARIES PipeLink::runtime) # the tensor maps in the parameters
   endif()
   _pipelink_absolute_sources(sources "${context}" ${arg_SOURCES})
+  foreach(source IN LISTS sources)
+    if(source MATCHES "[$]")
+      message(FATAL_ERROR "${context}: source file '${source}': nvcc gives its path to a shell, which takes '$' for the begin "
+                          "of a variable; rename the file or folder")
+    endif()
+  endforeach()
   # For clangd, compile_commands.json names include folders as every compiler does: CMake's own way for nvcc is `-isystem=`,
   # and with Makefiles a file of options. nvcc takes both ways.
   set(CMAKE_INCLUDE_SYSTEM_FLAG_CUDA "-isystem " PARENT_SCOPE)
@@ -103,6 +110,10 @@ function(pipelink_add_component name)
     _pipelink_host_library(${name} "${context}" "${arg_HOST_SOURCES}" "${arg_LINK_LIBRARIES}")
   endif()
 
+  if(arg_USES)
+    _pipelink_when_known("${arg_USES}" _pipelink_check_uses "${context}: USES" ${arg_USES})
+  endif()
+
   set(stamps "")
   foreach(architecture IN LISTS architectures)
     _pipelink_compile(${name} ${architecture} "${sources}" "${arg_LINK_LIBRARIES}" "${arg_COMPILE_OPTIONS}")
@@ -112,6 +123,17 @@ function(pipelink_add_component name)
   add_custom_target(${name}.package ALL DEPENDS ${stamps})
 endfunction()
 
+# CMake takes a name that is no target for a library to link with, which a compile does not miss. <arguments> is one list:
+# context, components...
+function(_pipelink_check_uses arguments)
+  list(POP_FRONT arguments context)
+  foreach(component IN LISTS arguments)
+    if(NOT TARGET "${component}")
+      _pipelink_no_component("${context}" "${component}")
+    endif()
+  endforeach()
+endfunction()
+
 function(_pipelink_absolute_sources result context)
   set(absolute "")
   foreach(source IN LISTS ARGN)
@@ -119,6 +141,8 @@ function(_pipelink_absolute_sources result context)
     get_source_file_property(generated "${source}" GENERATED)
     if(NOT EXISTS "${source}" AND NOT generated)
       message(FATAL_ERROR "${context}: source file '${source}' does not exist")
+    elseif(IS_DIRECTORY "${source}")
+      message(FATAL_ERROR "${context}: source file '${source}' is a folder")
     endif()
     list(APPEND absolute "${source}")
   endforeach()

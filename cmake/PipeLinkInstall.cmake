@@ -261,6 +261,9 @@ endfunction()
 # goes into the plans of links.
 function(_pipelink_imported_architecture target architecture file)
   get_filename_component(file "${file}" ABSOLUTE)
+  if(file MATCHES "[\"\\]") # it goes into the composition's file as it is
+    message(FATAL_ERROR "${target}: the path of its package, '${file}', has a quotation mark or a backslash; rename the folder")
+  endif()
   set(digest "not built yet")
   if("INSTALLED" IN_LIST ARGN AND NOT EXISTS "${file}")
     message(FATAL_ERROR "${target}: its package '${file}' is missing; install it again, or copy the whole prefix")

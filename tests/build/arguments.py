@@ -1,4 +1,5 @@
 """Mistakes in calls and projects: each is refused when configuring, by name."""
+import json
 import re
 import stat
 import sys
@@ -28,6 +29,13 @@ COMPONENT_CASES = [
     ("pipelink_add_component(a SOURCES none.cu)", r"source file '.*none.cu' does not exist"),
     ("pipelink_add_component(A SOURCES a.cu)", r"'A' is not a PipeLink name"),
     ("pipelink_add_component(a__b SOURCES a.cu)", r"'a__b' is not a PipeLink name"),
+    ("pipelink_add_component(a_ SOURCES a.cu)", r"'a_' is not a PipeLink name"),
+    ("pipelink_add_component(a SOURCES ${CMAKE_CURRENT_SOURCE_DIR})", r"component\(a\): source file '.*src' is a folder"),
+    ("pipelink_add_component(a SOURCES $<1:a.cu>)",
+     r"component\(a\): '\$<1:a.cu>' \(after SOURCES\): generator expressions are not evaluated here; use if\(\)"),
+    ("pipelink_add_component(a SOURCES a.cu USES none)", r"component\(a\): USES: there is no component 'none'.*; there are: a"),
+    ("file(COPY_FILE ${CMAKE_CURRENT_SOURCE_DIR}/a.cu ${CMAKE_CURRENT_SOURCE_DIR}/a$b.cu)\npipelink_add_component(a SOURCES a$b.cu)",
+     r"component\(a\): source file '.*a\$b.cu': nvcc gives its path to a shell, which takes '\$' for the begin of a variable"),
     (BASE + "pipelink_add_component(a SOURCES a.cu)", r"component\(a\): a target of this name exists already"),
     ("pipelink_add_component(a SOURCES a.cu TILELANG a.py)", r"component\(a\): SOURCES beside TILELANG"),
     ("pipelink_add_component(a TILELANG a.py b.py)", r"TILELANG takes one file, not 2"),
@@ -65,6 +73,15 @@ COMPOSITION_CASES = [
     (NEAR + "pipelink_add_composition(k COMPONENTS a c)", r"there is no component 'c'; those that come with PipeLink"),
     (NEAR + "pipelink_add_composition(k COMPONENTS a columns_sum)", r"there is no component 'columns_sum'; those that come with PipeLink"),
     ("add_library(t INTERFACE)\npipelink_add_composition(k COMPONENTS a t)", r"'t' is a target, but not a component"),
+    ("pipelink_add_composition(k_ COMPONENTS a)", r"'k_' is not a PipeLink name"),
+    ("pipelink_add_composition(k COMPONENTS a INSTANCES a AS x__y)", r"INSTANCES: 'x__y' is not a name for an instance"),
+    ("pipelink_add_composition(k COMPONENTS a INSTANCES a AS x_)", r"INSTANCES: 'x_' is not a name for an instance"),
+    ("pipelink_add_composition(k COMPONENTS $<1:a>)",
+     r"composition\(k\): '\$<1:a>' \(after COMPONENTS\): generator expressions are not evaluated here; use if\(\)"),
+    ("pipelink_add_composition(k COMPONENTS a LINK_OPTIONS $<$<CONFIG:Debug>:guard>)",
+     r"\(after LINK_OPTIONS\): generator expressions are not evaluated here"),
+    ("string(ASCII 1 c)\npipelink_add_composition(k COMPONENTS a SET \"a.x=1${c}\")", r"SET: the value of 'a.x' has a control character"),
+    ("pipelink_add_composition(k COMPONENTS a SET \"a.x=1\n2\")", r"SET: the value of 'a.x' has a control character"),
     ("pipelink_add_composition(k COMPONENTS a a)", r"'a' is listed twice; use INSTANCES a AS"),
     ("pipelink_add_composition(k)", r"COMPONENTS is missing"),
     ("pipelink_add_composition(k COMPONENTS a CONTORL)", r"unknown keyword 'CONTORL' \(after COMPONENTS\)"),
@@ -142,6 +159,8 @@ INSTALL_CASES = [
     ("pipelink_add_component(c SOURCES a.cu USES d)\npipelink_add_component(d SOURCES a.cu USES c)\n"
      "pipelink_install(K COMPONENTS c d NAMESPACE K:: VERSION 1)", r"'c USES d USES c' goes in a circle"),
     ("pipelink_import_package(i FILES none.sm_90a.plk)", r"package\(i\): '.*none.sm_90a.plk' does not exist"),
+    ("file(WRITE \"${CMAKE_CURRENT_SOURCE_DIR}/q\\\"/a.sm_90a.plk\" \"\")\npipelink_import_package(i FILES \"q\\\"/a.sm_90a.plk\")",
+     r"i: the path of its package, '.*q\"/a.sm_90a.plk', has a quotation mark"),
     ("pipelink_import_package(i FILES a.cu)", r"'.*a.cu' is not named <component>.sm_<architecture>.plk"),
     ("pipelink_add_to_bundle(none)", r"there is no composition 'none'"),
 ]
@@ -181,6 +200,25 @@ endforeach()
             (["-DCMAKE_CUDA_ARCHITECTURES=75"], ["90a", "90a;120a", "100a"])]:
         found = re.findall(r"c\d is for \[(.*)\]", project.configure(*definitions))
         check(found == expected, f"{definitions}: built for {found}, not {expected}")
+
+
+def places(options):
+    """Where a composition's call stands: its line, or none if that cannot be told; never that of another text."""
+    call = "pipelink_add_composition(k COMPONENTS a)\n"
+    project = Project(options, options.work / "places", "empty")
+    for text, line in [
+            (BASE + call, 3),
+            (BASE + f"cmake_language(EVAL CODE [[{call}]])\n", 3),
+            (BASE + f"cmake_language(EVAL CODE [[cmake_language(EVAL CODE [=[{call}]=])]])\n", 3),
+            (BASE + "cmake_language(CALL pipelink_add_composition k COMPONENTS a)\n", None),
+            (BASE + f"#[[\n{call}]]\nforeach(name IN ITEMS k)\npipelink_add_composition(${{name}} COMPONENTS a)\nendforeach()\n", None),
+            (BASE + f"#[==[ [[\n ]]\n{call}]==]\nforeach(name IN ITEMS k)\npipelink_add_composition(${{name}} COMPONENTS a)\nendforeach()\n", None),
+            (BASE + f"#[[\n]]\n{call}", 5)]:
+        (project.source / "case.cmake").write_text(text)
+        project.configure()
+        stated = json.loads(next(project.build_dir.rglob("k.sm_90a.composition.json")).read_text())["declared"]
+        check(stated == {"file": "case.cmake", **({"line": line} if line else {})}, f"{stated}, and not line {line}, for\n{text}")
+    print("ok: each place is told as it is")
 
 
 def tilelang(options):
@@ -265,5 +303,6 @@ if __name__ == "__main__":
         "languages": languages,
         "old-toolkit": old_toolkit,
         "architectures": architectures,
+        "places": places,
         "tilelang": tilelang,
     }))
