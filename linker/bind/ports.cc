@@ -133,9 +133,10 @@ class Settler {
     }
   }
 
-  static std::string own_misfit(const std::string& misfit) {
-    return misfit.empty() ? "it is the importer's own, which only a BIND gives it"
-                          : "it is the importer's own; " + misfit;
+  std::string own_misfit(const std::string& misfit) const {
+    if (!misfit.empty()) return "it is the importer's own; " + misfit;
+    return kind_ == "callable" ? "it is the importer's own, which only a BIND gives it"
+                               : "it is the importer's own, and a " + kind_ + " is shared by two instances";
   }
 
   std::string name_of(PortRef importer) const {

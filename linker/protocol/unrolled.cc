@@ -271,7 +271,8 @@ class Unrolled {
         if (std::find(fault.rings.begin(), fault.rings.end(), protocol.owner) == fault.rings.end())
           fault.rings.push_back(protocol.owner);
       } else if (place.credits > 0) {
-        reason += ", since the first " + std::to_string(place.credits) + " waits pass";
+        reason += place.credits == 1 ? ", since the first wait passes"
+                                     : ", since the first " + std::to_string(place.credits) + " waits pass";
       }
       reasons.push_back(std::move(reason));
     }

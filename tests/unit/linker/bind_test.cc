@@ -60,6 +60,14 @@ TEST_CASE("L-UNBOUND: every candidate and why it was rejected") {
 )");
 }
 
+TEST_CASE("L-UNBOUND: a ring of one's own, which no BIND gives either") {
+  const Component both =
+      Component("both").role("run", 1).ring(kOut, "out", kProducer).ring(kIn, "in", kConsumer);
+  CHECK(messages(compose({{both, ""}}))
+            .find("rejected: it is the importer's own, and a ring is shared by two instances (") !=
+        std::string::npos);
+}
+
 TEST_CASE("L-UNBOUND: of many differences the first, and how many more") {
   const Component other = Component("other").callable(kOut, "h", {"double", "float *", "int"}, "int");
   CHECK(messages(compose({{gemm(), ""}, {other, ""}})) ==
