@@ -60,7 +60,8 @@ class SignalsWait {
 };
 
 /// `names` below `directory`, with the texts in the same order. All of them or, with an error, none: each is
-/// written under a name of its own first, and then renamed. Files that are equal already keep their time.
+/// written under a name of its own first, and then renamed. Files that are equal already keep their time; of
+/// a link, what it points to is replaced.
 Diagnostics write_outputs(const std::string& directory, const std::vector<std::string>& names,
                           const std::vector<const std::string*>& texts) {
   struct Staged {
@@ -73,10 +74,13 @@ Diagnostics write_outputs(const std::string& directory, const std::vector<std::s
     wrong.push_back(make_error("I-WRITE", fmt::format("cannot write '{}'", path), {}, std::move(reason)));
   };
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string path = directory + "/" + names[i];
+    std::string path = directory + "/" + names[i];
     std::error_code none;
-    if (std::filesystem::is_directory(path, none)) {
-      unwritable(path, "it is a directory");
+    if (std::filesystem::is_symlink(path, none))
+      path = std::filesystem::weakly_canonical(path, none).string();
+    if (const std::filesystem::file_status status = std::filesystem::status(path, none);
+        std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+      unwritable(path, std::filesystem::is_directory(status) ? "it is a directory" : "it is no regular file");
       break;
     }
     if (const Outcome<std::string> old = read_file(path, texts[i]->size()); old && *old == *texts[i])
@@ -133,8 +137,8 @@ int answer(const Common& common, const Checked& checked, const Why& asked, Diagn
 
 int link(const Common& common, const LinkArguments& arguments) {
   // A composition file that cannot be read is for the link to say.
-  if (const Outcome<CommandFiles> files = files_of_link(arguments); files && !overwritten(*files).empty())
-    return finish(common, overwritten(*files));
+  if (const Outcome<CommandFiles> files = files_of_link(arguments))
+    if (const Diagnostics wrong = overwritten(*files); !wrong.empty()) return finish(common, wrong);
   Timings timings;
   Outcome<Linked> linked = link_composition(
       arguments.composition, {arguments.seconds, std::uint64_t{arguments.memory_mib} << 20}, timings);
@@ -298,9 +302,8 @@ int place(const Common& common, const std::string& file, bool json, std::uint64_
 int host(const Common& common, const std::vector<std::string>& launches, const std::string& output) {
   const Outcome<HostHeaderInput> input = read_launches(launches);
   if (!input) return finish(common, input.diagnostics);
-  if (const Outcome<CommandFiles> files = files_of_host(launches, output);
-      files && !overwritten(*files).empty())
-    return finish(common, overwritten(*files));
+  if (const Outcome<CommandFiles> files = files_of_host(launches, output))
+    if (const Diagnostics wrong = overwritten(*files); !wrong.empty()) return finish(common, wrong);
   const Outcome<std::string> header = host_header(*input), source = host_source(*input);
   if (!header) return finish(common, header.diagnostics);
   if (!source) return finish(common, source.diagnostics);

@@ -1,6 +1,7 @@
 #include "linker/cli/files.h"
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -16,13 +17,6 @@ CommandFiles files_of(const std::string& path, const CompositionFile& file, bool
   CommandFiles files{{path}, {}, vendor};
   for (const ComponentUse& use : file.components) files.inputs.push_back(package_path(path, use.package));
   return files;
-}
-
-/// Under whatever names: also through links.
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code none;
-  return std::filesystem::weakly_canonical(a, none) == std::filesystem::weakly_canonical(b, none) ||
-         std::filesystem::equivalent(a, b, none);
 }
 
 }  // namespace
@@ -86,16 +80,16 @@ Outcome<CommandFiles> files_of_host(const std::vector<std::string>& launches, co
 
 Diagnostics overwritten(const CommandFiles& files) {
   Diagnostics wrong;
-  const auto compare = [&](const std::string& output, const std::string& other, const char* what) {
-    if (same_file(output, other))
-      wrong.push_back(make_error("U-USAGE",
-                                 "the output '" + output + "' is also " + what + " '" + other + "'", {},
-                                 "writing it would destroy the other", "give it another name or folder"));
+  std::map<std::filesystem::path, std::string> taken;  // where links lead to → what the caller calls it
+  const auto place = [](const std::string& name) {
+    std::error_code none;
+    return std::filesystem::weakly_canonical(name, none);
   };
-  for (auto output = files.outputs.begin(); output != files.outputs.end(); ++output) {
-    for (const std::string& input : files.inputs) compare(*output, input, "the input");
-    for (auto other = files.outputs.begin(); other != output; ++other) compare(*output, *other, "the output");
-  }
+  for (const std::string& input : files.inputs) taken.emplace(place(input), "the input '" + input + "'");
+  for (const std::string& output : files.outputs)
+    if (const auto [other, free] = taken.emplace(place(output), "the output '" + output + "'"); !free)
+      wrong.push_back(make_error("U-USAGE", "the output '" + output + "' is also " + other->second, {},
+                                 "writing it would destroy the other", "give it another name or folder"));
   return wrong;
 }
 

@@ -83,6 +83,7 @@ COMPOSITION_CASES = [
     ("string(ASCII 1 c)\npipelink_add_composition(k COMPONENTS a SET \"a.x=1${c}\")", r"SET: the value of 'a.x' has a control character"),
     ("pipelink_add_composition(k COMPONENTS a SET \"a.x=1\n2\")", r"SET: the value of 'a.x' has a control character"),
     ("pipelink_add_composition(k COMPONENTS a a)", r"'a' is listed twice; use INSTANCES a AS"),
+    ("add_library(K::a ALIAS a)\npipelink_add_composition(k COMPONENTS a b K::a)", r"'K::a' is listed twice, as 'a' too; use INSTANCES K::a AS"),
     ("pipelink_add_composition(k)", r"COMPONENTS is missing"),
     ("pipelink_add_composition(k COMPONENTS a CONTORL)", r"unknown keyword 'CONTORL' \(after COMPONENTS\)"),
     ("pipelink_add_composition(k COMPONENTS a BIND)", r"no value after BIND"),
@@ -158,7 +159,7 @@ INSTALL_CASES = [
      r"'c' USES 'a', whose headers its users need"),
     ("pipelink_add_component(c SOURCES a.cu USES d)\npipelink_add_component(d SOURCES a.cu USES c)\n"
      "pipelink_install(K COMPONENTS c d NAMESPACE K:: VERSION 1)", r"'c USES d USES c' goes in a circle"),
-    ("pipelink_import_package(i FILES none.sm_90a.plk)", r"package\(i\): '.*none.sm_90a.plk' does not exist"),
+    ("pipelink_import_package(i FILES none.sm_90a.plk)", r"package\(i\): '.*none.sm_90a.plk' does not exist; a package is read when this is configured"),
     ("file(WRITE \"${CMAKE_CURRENT_SOURCE_DIR}/q\\\"/a.sm_90a.plk\" \"\")\npipelink_import_package(i FILES \"q\\\"/a.sm_90a.plk\")",
      r"i: the path of its package, '.*q\"/a.sm_90a.plk', has a quotation mark"),
     ("pipelink_import_package(i FILES a.cu)", r"'.*a.cu' is not named <component>.sm_<architecture>.plk"),

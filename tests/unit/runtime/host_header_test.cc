@@ -278,6 +278,8 @@ int main(void) {
   pipelink_close_session(session);
   if (pipelink_load_file("sample.cubin", "no.launch", 0, 0, -1, &kernel) != 11) return 6;
   printf("%s\n", pipelink_last_error());
+  if (pipelink_load_file("/dev/zero", "sample.launch", 0, 0, -1, &kernel) != 11) return 7;
+  printf("%s\n", pipelink_last_error());
   if (pipelink_load_file("sample.cubin", "sample.launch", 0, 0, -1, &kernel)) printf("%s\n", pipelink_last_error());
   return 0;
 }
@@ -297,6 +299,7 @@ int main(void) {
   CHECK_MESSAGE(ran.status == 0, ran.output);
   CHECK(ran.output ==
         "no arguments for instance new (component scaler)\n10 blocks\ncannot open no.launch\n"
+        "/dev/zero has more than 256 MiB: no link writes such a file\n"
         "no host provider pipelink_host_loader_v1 for component loader: its host library is not linked into "
         "this "
         "program\n");

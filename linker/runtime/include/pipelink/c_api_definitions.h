@@ -59,11 +59,17 @@ inline int null_argument(const char* name) {
 }
 
 inline Result<std::string> read_file(const char* path) {
+  constexpr std::size_t kMost = std::size_t{256} << 20;  // a device may have no end
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path, "rb"), std::fclose);
   if (!file) return Error{ErrorCode::kFile, std::string("cannot open ") + path, 0};
   std::string bytes;
   char part[1 << 16];
-  while (const std::size_t n = std::fread(part, 1, sizeof part, file.get())) bytes.append(part, n);
+  while (const std::size_t n = std::fread(part, 1, sizeof part, file.get())) {
+    if (bytes.size() + n > kMost)
+      return Error{ErrorCode::kFile, std::string(path) + " has more than 256 MiB: no link writes such a file",
+                   0};
+    bytes.append(part, n);
+  }
   if (std::ferror(file.get())) return Error{ErrorCode::kFile, std::string("cannot read ") + path, 0};
   return bytes;
 }
