@@ -12,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "e2e"))
 from cubin import Kernel  # the reader that shares nothing with the linker
 
+ORIGIN = ("device", "driver", "toolkit", "date", "commit")
 LONG = (8192, 32768)  # keys: the lengths for which the bars against cuDNN hold
 OVER_DENSE = {"attention_paged_128": 1.03, "attention_paged_16": 1.10}
 TILES = 8  # of keys for each tile of queries, in the mean: from these on, time is proportional to their number
@@ -36,6 +37,8 @@ def misses(records):
     tile_ns = {}  # of a composition on one shape of problem, at several numbers of tiles
     for r in records:
         name, words_of = r["config"].split()[0], words(r)
+        if missing := [key for key in ORIGIN if r.get(key, "unknown") == "unknown"]:
+            found.append(f"{r['config']}: does not say its {', '.join(missing)}")
         if not (r["bitwise_equal_to_control"] and r["text_sha256"] == r["control_text_sha256"]):
             found.append(f"{r['config']}: not what the control is")
         if r["rel_err"] > 5e-3:
