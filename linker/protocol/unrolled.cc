@@ -129,7 +129,7 @@ class Unrolled {
   /// arrival back, so then nothing is said.
   std::vector<ProtocolFault> overruns(std::size_t round) {
     std::vector<Early> early;
-    if (sequences_.partial) return {};
+    if (sequences_.partial || leaves_out() || fills_unasked()) return {};
     for (const Sequence& s : sequences_.roles)
       for (const auto* list : {&s.once, &s.loop})
         for (const Operation& o : *list)
@@ -154,6 +154,54 @@ class Unrolled {
         faults.push_back(describe_early(wait, done_[e.arrivals.front()]));
     }
     return faults;
+  }
+
+  /// Whether no step names a protocol that may keep roles back, as all do but a barrier of one role's
+  /// threads.
+  bool leaves_out() const {
+    std::int64_t widest = 0;
+    std::vector<bool> named(sequences_.protocols.size());
+    for (const Sequence& s : sequences_.roles) {
+      widest = std::max(widest, s.threads);
+      for (const auto* list : {&s.once, &s.loop})
+        for (const Operation& o : *list) named[sequences_.places[o.place].protocol] = true;
+    }
+    for (std::size_t p = 0; p < named.size(); ++p) {
+      const Protocol& protocol = sequences_.protocols[p];
+      if (!named[p] && (protocol.kind != Kind::kNamedBarrier || protocol.amount > widest)) return true;
+    }
+    return false;
+  }
+
+  /// Whether a ring's stages are filled that nobody acquired, though others are: the first ones, which are
+  /// known to be empty, or those that are acquired with another. An acquire is then for a later stage than
+  /// its number tells, and keeps more back.
+  bool fills_unasked() const {
+    for (std::size_t full = 0; full < sequences_.places.size(); ++full) {
+      const std::size_t ring = sequences_.places[full].protocol;
+      if (sequences_.protocols[ring].kind != Kind::kRing || sequences_.places[full + 1].protocol != ring)
+        continue;  // the second one is its empty barriers
+      for (const Use& w : uses_[full + 1].waiters)
+        for (const Use& a : uses_[full].arrivers)
+          if (w.role == a.role ? ahead(a, w) : more(a, w)) return true;
+      ++full;
+    }
+    return false;
+  }
+
+  bool more(const Use& a, const Use& w) const {
+    const auto round = [&](const Use& u) {
+      return static_cast<std::size_t>(iterations_[u.role]) * u.loop.size();
+    };
+    return a.once.size() > w.once.size() || round(a) > round(w);
+  }
+
+  /// Of one role: the n-th of `a` comes before that of `w`, or is not matched.
+  bool ahead(const Use& a, const Use& w) const {
+    if (more(a, w)) return true;
+    for (std::size_t n = 0; n < a.once.size() + a.loop.size(); ++n)
+      if (position(a, n) < position(w, n)) return true;
+    return false;
   }
 
   std::optional<Early> next_phase(std::size_t n) {
