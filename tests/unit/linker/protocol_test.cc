@@ -279,6 +279,40 @@ TEST_CASE("L-OVERRUN: nothing is said where no step names what may keep roles ba
   CHECK(judged({{pair(128, ""), ""}}, 0).find("L-OVERRUN") == 0);  // within one role
 }
 
+TEST_CASE("L-OVERRUN: arrivals of a cluster's other blocks, TMA transactions, two instances") {
+  const auto pair = [](std::int64_t arrivals) {
+    return Component("pair")
+        .role("left", 1)
+        .role("right", 1)
+        .mbarriers("m")
+        .change([](Contract& c) {
+          c.mbarriers[0].arrivals = {0, "n"};
+        })
+        .fact("n", number(arrivals))
+        .steps("left", "arrive m")
+        .steps("right", "wait m");
+  };
+  Composition cluster = compose({{pair(64), ""}});
+  cluster.launch.cluster[0] = 2;
+  CHECK(messages(cluster).empty());  // the other block's may be what is late
+  CHECK(messages(compose({{pair(32), ""}})).find("error[L-OVERRUN]") == 0);
+  const auto transfers = [](Contract& c) {
+    c.rings[0].transaction_bytes = number(1024);
+    c.rings[0].full_arrivals = number(1);
+  };
+  const Component take = gemm("wait operands; release operands").change(transfers);
+  const Component load = loader("acquire operands; arrive operands").change(transfers);
+  CHECK(judged(take, load, 2) == kFine);
+  const Component answered = Component("pair")
+                                 .role("left", 1)
+                                 .role("right", 1)
+                                 .mbarriers("m")
+                                 .mbarriers("back")
+                                 .steps("left", "arrive m; wait back")
+                                 .steps("right", "wait m; arrive back");
+  CHECK(judged({{answered, "p"}, {answered, "q"}}, 0) == "| p.back p.m q.back q.m |");
+}
+
 TEST_CASE("L-OVERRUN: turns, chains and several roles at one barrier") {
   const Component turns = Component("pair")
                               .role("left", 4)
