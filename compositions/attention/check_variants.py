@@ -17,6 +17,23 @@ def check(condition, message):
         sys.exit(message)
 
 
+def check_table(maps):
+    """README.md's table of variants: what its cells name is what is linked; an empty one is as in the first row."""
+    rows = re.findall(r"^\| (`attention_.*) \|$", Path(__file__).with_name("README.md").read_text(), re.MULTILINE)
+    linked = {m["name"]: {p["component"] for p in m["inputs"]} for m in maps}
+    first, listed = None, set()
+    for row in rows:
+        names, *cells = [re.findall(r"`(\w+)`", cell) for cell in row.split("|")]
+        names = [names[0].rsplit("_", 1)[0] + n if n.startswith("_") else n for n in names]
+        first = first or cells
+        cells = [cell or above for cell, above in zip(cells, first, strict=True)]
+        for n, name in enumerate(names):
+            shown = {cell[n if len(cell) == len(names) else 0] for cell in cells} | {"attention_core"}
+            check(shown == linked.get(name), f"README.md's table says that {name} is of {sorted(shown)}, and it is of {sorted(linked.get(name, []))}")
+        listed |= set(names)
+    check(listed == set(linked), f"README.md's table does not have {sorted(set(linked) - listed)}")
+
+
 def main():
     components, maps = Path(sys.argv[1]), [json.loads(Path(p).read_text()) for p in sys.argv[2:]]
     check(maps, "no map was given")
@@ -48,6 +65,7 @@ def main():
         print(f"{source.name}: {count} annotations")
     shown = re.search(r"```cuda\n(.*?)```", Path(__file__).with_name("README.md").read_text(), re.DOTALL).group(1)
     check(shown == (components / "attention_scores/soft_cap.cu").read_text(), "README.md shows another soft_cap.cu than there is")
+    check_table(maps)
     exports = re.findall(r"^PIPELINK_EXPORT\((.*?)\);", (components / "attention_tiles/README.md").read_text(), re.MULTILINE | re.DOTALL)
     check(len(exports) == 2, f"README.md of attention_tiles shows {len(exports)} exports")
     loader = " ".join((components / "attention_loader/attention_loader.cu").read_text().split())
