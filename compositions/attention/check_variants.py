@@ -66,6 +66,12 @@ def main():
     shown = re.search(r"```cuda\n(.*?)```", Path(__file__).with_name("README.md").read_text(), re.DOTALL).group(1)
     check(shown == (components / "attention_scores/soft_cap.cu").read_text(), "README.md shows another soft_cap.cu than there is")
     check_table(maps)
+    core = " ".join((components / "attention_core/attention_core.cu").read_text().split())
+    shown = re.findall(r"^- `(\w+)\(self, (.*?)\)`", (components / "attention_core/README.md").read_text(), re.MULTILINE | re.DOTALL)
+    check([name for name, _ in shown] == ["score", "mask", "epilogue"], f"README.md of attention_core shows {shown}")
+    for name, parameters in shown:
+        imported = re.search(rf"PIPELINK_IMPORT(?:_IN)?\({name}, .*?pipelink::Self self, (.*?)\);", core).group(1)
+        check(" ".join(parameters.split()) == imported, f"README.md of attention_core shows {name}({parameters}), and it is {name}({imported})")
     exports = re.findall(r"^PIPELINK_EXPORT\((.*?)\);", (components / "attention_tiles/README.md").read_text(), re.MULTILINE | re.DOTALL)
     check(len(exports) == 2, f"README.md of attention_tiles shows {len(exports)} exports")
     loader = " ".join((components / "attention_loader/attention_loader.cu").read_text().split())
