@@ -119,8 +119,8 @@
 ///               .full_arrivals = 1, .transaction_bytes = 49152, .empty_arrivals = 2);
 /// A ring of stages in shared memory, each with a full and an empty mbarrier, owned by this component. The
 /// linker chooses its depth. Another component imports it as the other side. A producer calls acquire (waits
-/// until the stage is empty), fills data, and arrives at full; a consumer calls wait (until the stage is
-/// full), and then release. Both advance a RingCursor of their own.
+/// until the stage is empty), fills data, and arrives at full, as by mbarrier::arrive(name.full(self, at)); a
+/// consumer calls wait (until the stage is full), and then release. Both advance a RingCursor of their own.
 #define PIPELINK_RING(NAME, ...) PIPELINK_DETAIL_RING(NAME, true, __VA_ARGS__)
 /// PIPELINK_IMPORT_RING(name, .side = pipelink::kProducer, .stage_bytes = 49152);
 /// The other end of a ring that another component owns. State what this side relies on; what it does not
