@@ -113,8 +113,8 @@ json whole(const Linked& linked) {
   return map;
 }
 
-Diagnostic no_map(const std::string& file, std::string reason) {
-  return make_error("I-JSON", file + " is no link map", {}, std::move(reason));
+Diagnostic no_map(const std::string& file, std::string reason, std::string help = {}) {
+  return make_error("I-JSON", file + " is no link map", {}, std::move(reason), std::move(help));
 }
 
 }  // namespace
@@ -144,6 +144,10 @@ std::string placement_text(const Checked& checked) {
 Outcome<json> read_map(const std::string& text, const std::string& file) {
   Outcome<json> map = parse_json(text, file);
   if (!map) return no_map(file, map.diagnostics.front().reason);
+  if (map->is_object() && map->contains("components") && !map->contains("placement"))
+    return no_map(
+        file, "it is a composition",
+        "the link map is NAME.ARCH.map.json, which a link writes; `pipelink check` places a composition");
   if (!map->is_object() || !map->contains("schema") || (*map)["schema"] != 1 || !map->contains("placement"))
     return no_map(file, "it has no placement of schema 1");
   return map;

@@ -255,6 +255,11 @@ def refused(tools):
     done = tools.tool("inspect", tools.package("part", source=SMALL), "--html", out)
     equal((done.status, done.err), (2, f"error[U-USAGE]: --html is for a link map, and part.{ARCH}.plk is none\n"
                                        "  = help: of a package, inspect shows the contract: leave --html out, or use --json\n"), "a package has no page")
+    composition = folder / "pair.json"
+    composition.write_text('{"schema": 1, "name": "pair", "arch": "sm_90a", "components": []}')
+    done = tools.tool("inspect", composition)
+    equal((done.status, done.err), (2, "error[I-JSON]: pair.json is no link map\n  = reason: it is a composition\n  = help: the link map is "
+                                       "NAME.ARCH.map.json, which a link writes; `pipelink check` places a composition\n"), "a composition is no map")
     bad = folder / "map.txt"
     bad.write_text("{")
     done = tools.tool("inspect", bad, "--html", out)
