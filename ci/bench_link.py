@@ -176,6 +176,12 @@ class Bench:
         return line
 
 
+def composition_names(folder):
+    """Of the compositions that are called as the folder that declares them; others are variants of one, and named if wanted."""
+    lists = sorted(folder.glob("*/CMakeLists.txt"))
+    return [p.parent.name for p in lists if re.search(rf"^pipelink_add_composition\({p.parent.name}\s", p.read_text(), re.MULTILINE)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", required=True, type=Path)
@@ -185,9 +191,7 @@ def main():
     parser.add_argument("--arch", default="", help="90a, …; the composition's first if left out")
     parser.add_argument("compositions", nargs="*")
     options = parser.parse_args()
-    folder = options.root / "compositions"
-    names = options.compositions or sorted(p.parent.name for p in folder.glob("*/CMakeLists.txt"))
-    for name in names:
+    for name in options.compositions or composition_names(options.root / "compositions"):
         print(json.dumps(Bench(options, name).measure()), flush=True)
 
 
