@@ -76,8 +76,14 @@ Diagnostics write_outputs(const std::string& directory, const std::vector<std::s
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::string path = directory + "/" + names[i];
     std::error_code none;
-    if (std::filesystem::is_symlink(path, none))
-      path = std::filesystem::weakly_canonical(path, none).string();
+    if (std::error_code lost; std::filesystem::is_symlink(path, none)) {
+      const std::string target = std::filesystem::weakly_canonical(path, lost).string();
+      if (lost) {
+        unwritable(path, lost.message());
+        break;
+      }
+      path = target;
+    }
     if (const std::filesystem::file_status status = std::filesystem::status(path, none);
         std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
       unwritable(path, std::filesystem::is_directory(status) ? "it is a directory" : "it is no regular file");

@@ -82,8 +82,9 @@ Diagnostics overwritten(const CommandFiles& files) {
   Diagnostics wrong;
   std::map<std::filesystem::path, std::string> taken;  // where links lead to → what the caller calls it
   const auto place = [](const std::string& name) {
-    std::error_code none;
-    return std::filesystem::weakly_canonical(name, none);
+    std::error_code lost;
+    const std::filesystem::path found = std::filesystem::weakly_canonical(name, lost);
+    return lost ? std::filesystem::path(name) : found;  // such as a link to itself, which writing refuses
   };
   for (const std::string& input : files.inputs) taken.emplace(place(input), "the input '" + input + "'");
   for (const std::string& output : files.outputs)
